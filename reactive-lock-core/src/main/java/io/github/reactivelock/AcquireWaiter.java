@@ -68,7 +68,9 @@ final class AcquireWaiter extends Waiter implements Subscription {
         }
     }
 
-    /** This thread may have got no turn since the grant, so the clock decides whether there is still something to give. */
+    /**
+     * This thread may have got no turn since the grant, so the clock decides whether there is still something to give.
+     */
     @Override
     void granted(Handle handle) {
         LockLostException loss = handle.loss();

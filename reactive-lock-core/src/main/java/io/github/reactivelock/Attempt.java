@@ -29,7 +29,10 @@ final class Attempt implements Phase, Gate.Question {
     private boolean inLine;
     /** The question that left and was neither answered nor given up. */
     private @Nullable ClaimQuestion away;
-    /** When the question left, or while it is in line, when it came there; and the same by the clock that silence is measured by. */
+    /**
+     * When the question left, or while it is in line, when it came there; and the same by the clock that silence is
+     * measured by.
+     */
     private long askedAt;
 
     private long silentSince;
@@ -78,8 +81,8 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     /**
-     * That the lock is taken is what a store says which queues the claim. One that was not to be asked yet waits for a hold of
-     * its own process ({@link ClaimBatcher}).
+     * That the lock is taken is what a store says which queues the claim. One that was not to be asked yet waits for a
+     * hold of its own process ({@link ClaimBatcher}).
      */
     @Override
     public boolean showsTaken() {

@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Whose claim an {@link Attempt} or a {@link Grant} is, and who hears what came of it. Called inside its key's events, but
- * for {@link #post}, {@link #tell} and {@link #tick}.
+ * Whose claim an {@link Attempt} or a {@link Grant} is, and who hears what came of it. Called inside its key's events,
+ * but for {@link #post}, {@link #tell} and {@link #tick}.
  */
 interface ClaimOwner {
 

@@ -10,7 +10,10 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     private final Attempt attempt;
     final int number;
     final long sentAt;
-    /** By the clock of silence: when it left; where it stood in a line of the backend, when that was last seen, or first seen to be over. */
+    /**
+     * By the clock of silence: when it left; where it stood in a line of the backend, when that was last seen, or first
+     * seen to be over.
+     */
     private volatile long leftAt;
     /** It was given up in a line of the backend, so it is not seen when it leaves. */
     private boolean lostSight;
@@ -70,7 +73,9 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
         return is;
     }
 
-    /** Its answer is not waited for any more. A store that is late still has to deal with it, so it counts for its time. */
+    /**
+     * Its answer is not waited for any more. A store that is late still has to deal with it, so it counts for its time.
+     */
     void giveUp() {
         long now = attempt.services.timing.silentNow();
         lostSight = isHeldBack(now);

@@ -8,9 +8,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows of this process that stand behind one claim at the store: all that want a key with {@link Fairness#COHORT}, or
- * one alone ({@link OrderedCohort}). A state machine that handles one event after the other, from any thread, out of its
- * key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an attempt or a grant always
+ * The flows of this process that stand behind one claim at the store: all that want a key with {@link Fairness#COHORT},
+ * or one alone ({@link OrderedCohort}). A state machine that handles one event after the other, from any thread, out of
+ * its key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an attempt or a grant always
  * withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
 class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
@@ -226,8 +226,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
     }
 
     /**
-     * Takes the grant of the cohort ahead, which has it no more ({@code models/Cohort.tla: GrantMoves}), in place of one
-     * of our own, for which our claim need not wait any more: {@code models/Cohort.tla: HeirGivesUpItsClaim}.
+     * Takes the grant of the cohort ahead, which has it no more ({@code models/Cohort.tla: GrantMoves}), in place of
+     * one of our own, for which our claim need not wait any more: {@code models/Cohort.tla: HeirGivesUpItsClaim}.
      */
     private void inherit(Grant given) {
         Phase waited = phase;

@@ -29,8 +29,8 @@ final class ContextHolds {
     }
 
     /**
-     * Code of a user threw a fatal error, which Reactor's operators throw on and do not signal. The flow that stands around
-     * it would wait for ever, with its locks. False if there is none.
+     * Code of a user threw a fatal error, which Reactor's operators throw on and do not signal. The flow that stands
+     * around it would wait for ever, with its locks. False if there is none.
      */
     static boolean tellAround(@Nullable ContextHolds around, Throwable thrown) {
         LossSignal.Work work = around == null ? null : around.handle.work();

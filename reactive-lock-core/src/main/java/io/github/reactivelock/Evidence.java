@@ -107,7 +107,10 @@ final class Evidence {
         return question <= questionsBefore ? suspicion : null;
     }
 
-    /** Whether an answer "queued" speaks of a place that there may still be; else that one was served before it was heard. */
+    /**
+     * Whether an answer "queued" speaks of a place that there may still be; else that one was served before it was
+     * heard.
+     */
     boolean mayBeQueued(long newestTokenThen) {
         return pushedToken == 0 || questions > 1 || newestTokenThen >= pushedToken;
     }

@@ -9,10 +9,10 @@ public enum Fairness {
      */
     COHORT,
     /**
-     * Every flow queues at the store itself, and the lock goes to them in order of arrival there over all processes. Where
-     * the store says that the next in its order is another flow of the same process, the lock is passed on within the
-     * process, within the same budget; that changes nothing of the order. While a process has a lock that it had to wait
-     * for, claims of its flows set out together, which can hold one up for a millisecond.
+     * Every flow queues at the store itself, and the lock goes to them in order of arrival there over all processes.
+     * Where the store says that the next in its order is another flow of the same process, the lock is passed on within
+     * the process, within the same budget; that changes nothing of the order. While a process has a lock that it had to
+     * wait for, claims of its flows set out together, which can hold one up for a millisecond.
      */
     FIFO
 }

@@ -17,18 +17,22 @@ import reactor.core.Disposable;
 
 /**
  * What leaves for the store, and when. While there is no connection nothing leaves: questions wait here, where one that
- * is not wanted any more goes without a trace, and not in a driver, which would send all of them afterwards. While there is
- * one, only so many claims are unanswered at a time ({@link Window}), so that a question that left is soon read, and its
- * silence is the store's. A store that has answered nothing for a command timeout gets {@link #MOST_IN_SILENCE} questions and
- * then one now and then, until it answers. Renewals leave first, then releases, then claims in the order in which they came.
+ * is not wanted any more goes without a trace, and not in a driver, which would send all of them afterwards. While
+ * there is one, only so many claims are unanswered at a time ({@link Window}), so that a question that left is soon
+ * read, and its silence is the store's. A store that has answered nothing for a command timeout gets
+ * {@link #MOST_IN_SILENCE} questions and then one now and then, until it answers. Renewals leave first, then releases,
+ * then claims in the order in which they came.
  *
- * <p>Times are of the clock of silence. A mailbox of its own: everything is touched only inside its events, but for what is volatile.
+ * <p>Times are of the clock of silence. A mailbox of its own: everything is touched only inside its events, but for
+ * what is volatile.
  */
 final class Gate extends Mailbox {
 
     /** A claim or a release that waits here. */
     interface Question {
-        /** It is its turn. A claim says {@link Gate#gone} when it has left, or has found that it is not wanted any more. */
+        /**
+         * It is its turn. A claim says {@link Gate#gone} when it has left, or has found that it is not wanted any more.
+         */
         void leave();
 
         /** There is no connection, and none is being opened. */
@@ -139,8 +143,8 @@ final class Gate extends Mailbox {
     }
 
     /**
-     * As {@link #standstill(long, long)}, for a claim that waits for its turn. Few claims leave where they are late, so those
-     * behind them hear by themselves that none is answered, though releases may be.
+     * As {@link #standstill(long, long)}, for a claim that waits for its turn. Few claims leave where they are late, so
+     * those behind them hear by themselves that none is answered, though releases may be.
      */
     @Nullable
     TimeoutException claimsStandstill(long since, long bearable) {
@@ -219,8 +223,8 @@ final class Gate extends Mailbox {
     }
 
     /**
-     * For how long an answer is waited for before the same is asked again, in nanoseconds. A store that is late has much to do,
-     * and has been late before; asked everything again, it would never catch up.
+     * For how long an answer is waited for before the same is asked again, in nanoseconds. A store that is late has
+     * much to do, and has been late before; asked everything again, it would never catch up.
      */
     long patience() {
         return Math.max(timing.commandTimeout, Math.min(2 * took, LONGEST_PATIENCE));

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last confirmed
- * question, plus the lease, less a margin, by the local clock. A failed renewal is tried again at every tick until then, never
- * later. Touched only inside its key's events, but for {@link #isOver} and {@link #remaining}.
+ * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last
+ * confirmed question, plus the lease, less a margin, by the local clock. A failed renewal is tried again at every tick
+ * until then, never later. Touched only inside its key's events, but for {@link #isOver} and {@link #remaining}.
  */
 final class Grant implements Renewals.Due {
 
@@ -43,7 +43,10 @@ final class Grant implements Renewals.Due {
     private @Nullable LossReason suspicion;
     /** When the renewal left for the store. Also written by who sends it, as is the next. */
     private volatile long renewalAskedAt;
-    /** By the clock of silence: when the first of those left that were not answered, or while none has, when it was put in line. */
+    /**
+     * By the clock of silence: when the first of those left that were not answered, or while none has, when it was put
+     * in line.
+     */
     private volatile long silentSince;
     /** The renewal is not the first since then. */
     private volatile boolean isAskedAgain;
@@ -222,7 +225,9 @@ final class Grant implements Renewals.Due {
         return services.timing.silentNow() - silentSince < since - LEAST_PAUSE;
     }
 
-    /** Nothing is said of the store then, whose answer may lie unread. But what is left of the lease may be a moment. */
+    /**
+     * Nothing is said of the store then, whose answer may lie unread. But what is left of the lease may be a moment.
+     */
     private boolean isBehindAPause(long now) {
         return renewing && renewalLeft && now - renewalAskedAt >= patience() && wasPausedSinceAsked();
     }

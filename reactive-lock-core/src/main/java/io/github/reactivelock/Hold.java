@@ -113,7 +113,10 @@ final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         return handles >= Unwinding.EVERY;
     }
 
-    /** Takes a handle off, which hears null or what went wrong; the last one gives the lock up, in an event that it is itself. */
+    /**
+     * Takes a handle off, which hears null or what went wrong; the last one gives the lock up, in an event that it is
+     * itself.
+     */
     void leave(Handle left) {
         if (HANDLES.decrementAndGet(this) > 0) {
             left.accept(null);

@@ -4,8 +4,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How sure a hold is of its lock. A hold begins {@link Safe}, or {@link AtRisk} where it was passed on late; from there it
- * goes to and fro between the two; {@link Lost} is the end, and so is a release, which is no state. A
+ * How sure a hold is of its lock. A hold begins {@link Safe}, or {@link AtRisk} where it was passed on late; from there
+ * it goes to and fro between the two; {@link Lost} is the end, and so is a release, which is no state. A
  * {@link LockListener} gets the same changes as a subscriber of {@link LockHandle#states}.
  *
  * <p>A loss because the store did not confirm has about half a lease of {@link AtRisk} before it, or more; a third
@@ -20,12 +20,12 @@ public sealed interface HoldState {
     record Safe() implements HoldState {}
 
     /**
-     * The hold goes on, but it may end soon: a renewal failed, or half of the lease has gone by since the last question that
-     * the store confirmed. A good moment to begin nothing long, or to end early.
+     * The hold goes on, but it may end soon: a renewal failed, or half of the lease has gone by since the last question
+     * that the store confirmed. A good moment to begin nothing long, or to end early.
      *
      * @param remaining how long the holder may act from now on if no renewal succeeds
-     * @param cause why the last renewal failed when the risk began; null if none did, because it is late or because the hold
-     *     is not renewed
+     * @param cause why the last renewal failed when the risk began; null if none did, because it is late or because the
+     *     hold is not renewed
      */
     record AtRisk(Duration remaining, @Nullable Throwable cause) implements HoldState {}
 

@@ -11,8 +11,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
 /**
- * The states of a hold on their way to those who asked for them ({@link LockHandle#states}). Only the newest is kept, so
- * nothing is queued for a slow subscriber. Moved by one thread at a time.
+ * The states of a hold on their way to those who asked for them ({@link LockHandle#states}). Only the newest is kept,
+ * so nothing is queued for a slow subscriber. Moved by one thread at a time.
  *
  * <pre>
  * state      leaves on

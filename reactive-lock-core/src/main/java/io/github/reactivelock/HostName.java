@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of this machine, for people who read who holds a lock. No name service is asked, which may take seconds and answer
- * wrongly.
+ * The name of this machine, for people who read who holds a lock. No name service is asked, which may take seconds and
+ * answer wrongly.
  */
 final class HostName {
 

@@ -44,7 +44,9 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
 
     private volatile Waiter.@Nullable Line permits;
 
-    /** None until an {@link OrderedCohort} gets the lock in its turn, which most never see; touched only inside events. */
+    /**
+     * None until an {@link OrderedCohort} gets the lock in its turn, which most never see; touched only inside events.
+     */
     @Nullable
     ClaimBatcher batcher;
 
@@ -120,7 +122,9 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
 
     // ---- grants and releases, which follow one another on one thread
 
-    /** What follows the grant may be another wait and no code of a user, which needs no thread of the work scheduler. */
+    /**
+     * What follows the grant may be another wait and no code of a user, which needs no thread of the work scheduler.
+     */
     void deliver(Waiter next, Hold hold) {
         HeardRequest heard = next.heard;
         if (heard != null) {
@@ -149,9 +153,9 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     }
 
     /**
-     * Tells a flow that its release is done, so that it goes on with what comes after its lock. On the same thread too, if
-     * what the last such flow did was short, because a thread that is woken for so little costs more than it helps, and
-     * flows that soon want the lock again keep it in this process. Otherwise on a thread of its own.
+     * Tells a flow that its release is done, so that it goes on with what comes after its lock. On the same thread too,
+     * if what the last such flow did was short, because a thread that is woken for so little costs more than it helps,
+     * and flows that soon want the lock again keep it in this process. Otherwise on a thread of its own.
      */
     void conclude(Runnable end) {
         if (delivery == null && flowsGoOnShortly) { // as after most releases, which the store answers
@@ -173,14 +177,16 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     }
 
     /**
-     * What flows do one after the other on one thread. Added to and taken from by that thread alone, but for the timer: a
-     * flow that has given its lock back may go on with other things on its thread, and then what is left gets threads of
-     * its own. Others may look at {@code thread}, which is never theirs.
+     * What flows do one after the other on one thread. Added to and taken from by that thread alone, but for the timer:
+     * a flow that has given its lock back may go on with other things on its thread, and then what is left gets threads
+     * of its own. Others may look at {@code thread}, which is never theirs.
      */
     private final class Delivery implements Runnable {
 
         private final Runnable first;
-        /** None until a flow gives the lock back on this thread, which most do elsewhere. The timer takes from it too. */
+        /**
+         * None until a flow gives the lock back on this thread, which most do elsewhere. The timer takes from it too.
+         */
         private @Nullable Queue<Runnable> left;
 
         private @Nullable Thread thread;

@@ -220,7 +220,9 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         return all;
     }
 
-    /** Whether one of the locks is lost, of which the flow then hears; by the clock too, because a timer may be late. */
+    /**
+     * Whether one of the locks is lost, of which the flow then hears; by the clock too, because a timer may be late.
+     */
     final boolean isLost() {
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             LockLostException loss = each.handle().loss();

@@ -22,13 +22,16 @@ import reactor.core.publisher.Mono;
  * <caption>What the subscriber sees</caption>
  * <tr><th>the work</th><th>the release</th><th>the subscriber sees</th></tr>
  * <tr><td>succeeds</td><td>confirmed</td><td>the value, after the release</td></tr>
- * <tr><td>ends</td><td>is not awaited ({@link LockOptions#withReleaseInBackground})</td><td>its outcome at once</td></tr>
+ * <tr><td>ends</td><td>is not awaited ({@link LockOptions#withReleaseInBackground})</td><td>its outcome at
+ * once</td></tr>
  * <tr><td>succeeds</td><td>fails</td><td>the value; log and listener get the failure, the lease runs out</td></tr>
  * <tr><td>fails</td><td>confirmed or not</td><td>the work's own error, after the release was tried</td></tr>
  * <tr><td>is cancelled by the subscriber</td><td>confirmed or not</td><td>nothing; the release goes on by
  * itself</td></tr>
- * <tr><td>is under way when the lock is lost</td><td>none</td><td>{@link LockLostException}, the work is cancelled</td></tr>
- * <tr><td>never began, because the lock was taken</td><td>none</td><td>of {@code tryWithLock}: what it runs instead</td></tr>
+ * <tr><td>is under way when the lock is lost</td><td>none</td><td>{@link LockLostException}, the work is
+ * cancelled</td></tr>
+ * <tr><td>never began, because the lock was taken</td><td>none</td><td>of {@code tryWithLock}: what it runs
+ * instead</td></tr>
  * <tr><td>never began</td><td>none</td><td>{@link LockTimeoutException}, {@link LockUnavailableException} or
  * {@link LockClientClosedException}</td></tr>
  * </table>
@@ -43,8 +46,8 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * A client with default settings. Nothing is connected before the first lock is asked for, and with that it draws its
-     * identity.
+     * A client with default settings. Nothing is connected before the first lock is asked for, and with that it draws
+     * its identity.
      *
      * @param backend the store; closed together with the client
      * @return the client
@@ -64,10 +67,11 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * This client for read locks: flows that take a key through the result hold it together, and none while a flow holds it
-     * through a client that does not share, whose {@code withLock} is the write lock of the same key. They are served in
-     * one queue, so neither starves. Below a whole hold of the key its flow joins that; the other way round, a flow that
-     * asks for the whole below its own share fails at once with {@link IllegalStateException}, for it would wait for itself.
+     * This client for read locks: flows that take a key through the result hold it together, and none while a flow
+     * holds it through a client that does not share, whose {@code withLock} is the write lock of the same key. They are
+     * served in one queue, so neither starves. Below a whole hold of the key its flow joins that; the other way round,
+     * a flow that asks for the whole below its own share fails at once with {@link IllegalStateException}, for it would
+     * wait for itself.
      *
      * @return a view of this client; closing either closes both
      * @throws UnsupportedOperationException if the store keeps exclusive locks only
@@ -77,11 +81,11 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * This client for semaphores: what it acquires takes some permits of the key. The capacity belongs to each request and is
-     * kept nowhere, so a client with another one is served by its own. All in one queue: a request for many permits is not
-     * overtaken by those for few, and free permits wait with it. The permits of a process that died come back when its lease
-     * is over. Requests for no more permits join those that their flow holds already; for more it fails at once with
-     * {@link IllegalStateException}.
+     * This client for semaphores: what it acquires takes some permits of the key. The capacity belongs to each request
+     * and is kept nowhere, so a client with another one is served by its own. All in one queue: a request for many
+     * permits is not overtaken by those for few, and free permits wait with it. The permits of a process that died come
+     * back when its lease is over. Requests for no more permits join those that their flow holds already; for more it
+     * fails at once with {@link IllegalStateException}.
      *
      * @param permits how many one acquisition takes, at least one
      * @param capacity how many may be in use at once over all clients, at least as many, less than
@@ -103,7 +107,8 @@ public final class LockClient extends WithLock {
 
     /**
      * This client with other options; closing either closes both. A lease that the clock margin
-     * would use up is refused, and so are times that contradict each other. What {@link #shared} or {@link #permits} said is kept.
+     * would use up is refused, and so are times that contradict each other. What {@link #shared} or {@link #permits}
+     * said is kept.
      *
      * @param options for all that is acquired through the result
      * @return a view of this client
@@ -124,8 +129,8 @@ public final class LockClient extends WithLock {
      * has no effect, and {@link LockHandle} says how a handle can get lost.
      *
      * @param key the lock's key
-     * @return emits the handle once the lock is held, or one of the four lock errors; {@link LockLostException} where the hold is
-     *     over before the handle could be emitted, because this process got no turn for long
+     * @return emits the handle once the lock is held, or one of the four lock errors; {@link LockLostException} where
+     *     the hold is over before the handle could be emitted, because this process got no turn for long
      */
     public Mono<LockHandle> acquire(String key) {
         return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.QUEUE);
@@ -135,7 +140,8 @@ public final class LockClient extends WithLock {
      * Gets a lock if it is free, without waiting for others. Cancelling is as with {@link #acquire}.
      *
      * @param key the lock's key
-     * @return emits the handle; completes empty if the lock is held or another claim is first; fails as {@link #acquire} does
+     * @return emits the handle; completes empty if the lock is held or another claim is first; fails as
+     *     {@link #acquire} does
      */
     public Mono<LockHandle> tryAcquire(String key) {
         return AcquireWaiter.mono(engine, Validation.key(key), options, Claim.Mode.TRY);
@@ -146,8 +152,8 @@ public final class LockClient extends WithLock {
      * health. Redis and SQL are asked by a write, which fails where no lock would be granted: a replica, a database
      * that is read only.
      *
-     * @return completes when the store has answered; fails with {@link LockUnavailableException}, after at most 10 seconds
-     *     and the command timeout
+     * @return completes when the store has answered; fails with {@link LockUnavailableException}, after at most 10
+     *     seconds and the command timeout
      */
     public Mono<Void> ready() {
         return queries.ready();
@@ -164,22 +170,23 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * Whether a hold is the one in force, for a resource that can ask and cannot compare tokens: refuse what comes with a
-     * token for which the answer is false. The store's answer may be old when it arrives, as a comparison in the
+     * Whether a hold is the one in force, for a resource that can ask and cannot compare tokens: refuse what comes with
+     * a token for which the answer is false. The store's answer may be old when it arrives, as a comparison in the
      * resource is not. Flows that pass the lock on in one process share a grant and look alike. True also while the
      * lock stays taken after the hold, by a minimum or a lock delay: no other holder exists then.
      *
      * @param key the lock's key
      * @param fencingToken of the hold, as {@link LockHandle#fencingToken()} shows it
-     * @return false once the grant is over; fails with {@link LockUnavailableException}, also where the store cannot tell: a
-     *     quorum of which too few nodes answer, or a share among more than {@link LockInfo.Held#MOST_SHOWN}
+     * @return false once the grant is over; fails with {@link LockUnavailableException}, also where the store cannot
+     *     tell: a quorum of which too few nodes answer, or a share among more than {@link LockInfo.Held#MOST_SHOWN}
      */
     public Mono<Boolean> isCurrent(String key, long fencingToken) {
         return queries.isCurrent(Validation.key(key), fencingToken);
     }
 
     /**
-     * Lists the held locks, in parts, with bounded memory. One that comes or goes may be missing, and one may come twice.
+     * Lists the held locks, in parts, with bounded memory. One that comes or goes may be missing, and one may come
+     * twice.
      *
      * @param prefix what the keys begin with; empty for all
      * @return held locks in any order; fails with {@link LockUnavailableException}, also if the store cannot list
@@ -192,8 +199,8 @@ public final class LockClient extends WithLock {
      * Watches a lock, by the store's push. Begins with a snapshot, and has another after every interruption.
      *
      * @param key the lock's key
-     * @return events until cancelled; fails with {@link LockUnavailableException}, and with {@link LockClientClosedException}
-     *     when this client is closed
+     * @return events until cancelled; fails with {@link LockUnavailableException}, and with
+     *     {@link LockClientClosedException} when this client is closed
      */
     public Flux<LockEvent> events(String key) {
         return queries.events(Validation.key(key));
@@ -226,7 +233,8 @@ public final class LockClient extends WithLock {
      * As {@link #forceRelease(String)}, of one grant only: a later holder keeps the lock.
      *
      * @param key the lock's key
-     * @param fencingToken as {@link #inspect} or {@link LockHandle#fencingToken()} shows it; flows that pass the lock on share one
+     * @param fencingToken as {@link #inspect} or {@link LockHandle#fencingToken()} shows it; flows that pass the lock
+     *     on share one
      * @return whether it was in force until now; fails with {@link LockUnavailableException}
      */
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
@@ -234,8 +242,9 @@ public final class LockClient extends WithLock {
     }
 
     /**
-     * Ends this client within 5 seconds: releases what it holds (work under it is cancelled), but for a minimum hold, fails what
-     * waits with {@link LockClientClosedException}, closes the backend. Cold, idempotent; cancelling does not stop it.
+     * Ends this client within 5 seconds: releases what it holds (work under it is cancelled), but for a minimum hold,
+     * fails what waits with {@link LockClientClosedException}, closes the backend. Cold, idempotent; cancelling does
+     * not stop it.
      *
      * @return completes when nothing of the client is left
      */

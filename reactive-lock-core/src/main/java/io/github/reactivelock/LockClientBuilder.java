@@ -9,7 +9,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
-/** Settings of a {@link LockClient}. Every setting has a default that suits most. Not safe for use by several threads. */
+/**
+ * Settings of a {@link LockClient}. Every setting has a default that suits most. Not safe for use by several threads.
+ */
 public final class LockClientBuilder {
 
     private final LockBackend backend;

@@ -24,8 +24,8 @@ public abstract sealed class LockException extends RuntimeException
     }
 
     /**
-     * What this library made itself says in words what was the matter, and its frames are those of a timer or an event. Those of
-     * drivers stay, and those of what may be a defect here.
+     * What this library made itself says in words what was the matter, and its frames are those of a timer or an event.
+     * Those of drivers stay, and those of what may be a defect here.
      */
     private static @Nullable Throwable withoutOurFrames(@Nullable Throwable cause) {
         Throwable each = cause;

@@ -60,12 +60,12 @@ public interface LockHandle {
     Mono<LockLostException> lost();
 
     /**
-     * Tells how sure this hold is of its lock: the present state at once, then each change. Cold, may be subscribed to at any
-     * time and any number of times; cancelling has no effect on the hold. A subscriber that is slow misses states and hears the
-     * newest. {@link HoldState} says which losses come without {@link HoldState.AtRisk}.
+     * Tells how sure this hold is of its lock: the present state at once, then each change. Cold, may be subscribed to
+     * at any time and any number of times; cancelling has no effect on the hold. A subscriber that is slow misses
+     * states and hears the newest. {@link HoldState} says which losses come without {@link HoldState.AtRisk}.
      *
-     * @return states; completes after {@link HoldState.Lost}, or when the release is done; completes at once if this hold was
-     *     released before; never fails
+     * @return states; completes after {@link HoldState.Lost}, or when the release is done; completes at once if this
+     *     hold was released before; never fails
      */
     Flux<HoldState> states();
 
@@ -84,7 +84,8 @@ public interface LockHandle {
      * background until the lease must have run out.
      *
      * @return completes when the lock is given up, passed on, or kept for the rest of its minimum; fails with
-     *     {@link LockLostException} if it had been lost, with {@link LockUnavailableException} if the store did not answer
+     *     {@link LockLostException} if it had been lost, with {@link LockUnavailableException} if the store did not
+     *     answer
      */
     Mono<Void> release();
 }

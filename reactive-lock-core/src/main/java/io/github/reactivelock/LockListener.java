@@ -8,8 +8,8 @@ import java.time.Duration;
  *
  * <p>For each request {@link #waiting} comes first, and then exactly one of {@link #acquired}, {@link #timedOut},
  * {@link #cancelled}, {@link #unavailable} and {@link #busy}. After {@link #acquired} exactly one of {@link #released},
- * {@link #lost} and {@link #releaseFailed} comes last. The events of one request come in the order in which they happen, and
- * never two at a time; events of different requests come at any time, on any thread.
+ * {@link #lost} and {@link #releaseFailed} comes last. The events of one request come in the order in which they
+ * happen, and never two at a time; events of different requests come at any time, on any thread.
  *
  * <p>An acquisition that joins a hold of its own flow makes no event.
  *
@@ -36,7 +36,8 @@ public interface LockListener {
     default void acquired(LockRequest request, long fencingToken, Duration waited) {}
 
     /**
-     * A flow gets its lock from another flow of this client, without a question to the store; {@link #acquired} follows.
+     * A flow gets its lock from another flow of this client, without a question to the store; {@link #acquired}
+     * follows.
      *
      * @param request who gets it
      * @param fencingToken the token of the hold that begins

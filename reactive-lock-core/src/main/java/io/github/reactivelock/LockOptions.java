@@ -153,9 +153,9 @@ public final class LockOptions {
     }
 
     /**
-     * Limits the wait; it then ends in {@link LockTimeoutException}, or in {@link LockUnavailableException} where the store said
-     * nothing of another that has the lock. It begins when the store is asked, and not before that has answered for the first
-     * time: neither opening a connection nor loading classes counts.
+     * Limits the wait; it then ends in {@link LockTimeoutException}, or in {@link LockUnavailableException} where the
+     * store said nothing of another that has the lock. It begins when the store is asked, and not before that has
+     * answered for the first time: neither opening a connection nor loading classes counts.
      *
      * @param waitTimeout more than zero, at most 365 days
      * @return a changed copy
@@ -186,15 +186,16 @@ public final class LockOptions {
     }
 
     /**
-     * Keeps a lock whose hold ends sooner for the rest of this time, unrenewed: for jobs that several processes start, whose
-     * clocks differ. It counts from when the flow gets the lock: the work begins, or the handle is emitted. However the work
-     * ends, done, failed or cancelled, a command then sets at the store until when the lock is kept; the release is
-     * done when the store has confirmed it. From then on the lock stays taken also if this process dies, for flows of
-     * this process too, and until an operator ends it. The strictest of reentrant acquisitions counts, from when it
-     * joins.
+     * Keeps a lock whose hold ends sooner for the rest of this time, unrenewed: for jobs that several processes start,
+     * whose clocks differ. It counts from when the flow gets the lock: the work begins, or the handle is emitted.
+     * However the work ends, done, failed or cancelled, a command then sets at the store until when the lock is kept;
+     * the release is done when the store has confirmed it. From then on the lock stays taken also if this process dies,
+     * for flows of this process too, and until an operator ends it. The strictest of reentrant acquisitions counts,
+     * from when it joins.
      *
-     * <p>While the hold lasts nothing changes: if the process dies then, or the lock is lost, it is free when its lease is
-     * over, because the work was not done. ZooKeeper keeps nothing beyond its session, so there this ends with the client.
+     * <p>While the hold lasts nothing changes: if the process dies then, or the lock is lost, it is free when its lease
+     * is over, because the work was not done. ZooKeeper keeps nothing beyond its session, so there this ends with the
+     * client.
      *
      * @param minHold between 1 millisecond and 365 days; not more than {@link #maxHold()}, which is refused here and in
      *     {@link #withMaxHold}, nor than the lease of a hold that is not renewed, which {@link LockClient#with} refuses
@@ -206,14 +207,14 @@ public final class LockOptions {
     }
 
     /**
-     * Keeps a lock that was lost taken for this long after its lease, for resources that cannot compare fencing tokens: what
-     * the former holder has sent may still reach them. The store keeps the hold for the lease and this, of which the holder
-     * relies on the lease only, so it is so also when the process dies. A release frees the lock at once, and so do
-     * {@link LockClient#close} and {@link LockClient#forceRelease}. An acquisition that joins a hold may not ask for more than
-     * that has. Of a lock that is shared only the units of that hold stay in use.
+     * Keeps a lock that was lost taken for this long after its lease, for resources that cannot compare fencing tokens:
+     * what the former holder has sent may still reach them. The store keeps the hold for the lease and this, of which
+     * the holder relies on the lease only, so it is so also when the process dies. A release frees the lock at once,
+     * and so do {@link LockClient#close} and {@link LockClient#forceRelease}. An acquisition that joins a hold may not
+     * ask for more than that has. Of a lock that is shared only the units of that hold stay in use.
      *
-     * @param lockDelay between 1 millisecond and 365 days; with the lease it has to fit what the store allows: the longest
-     *     lease of a quorum, half of the session timeout of ZooKeeper
+     * @param lockDelay between 1 millisecond and 365 days; with the lease it has to fit what the store allows: the
+     *     longest lease of a quorum, half of the session timeout of ZooKeeper
      * @return a changed copy
      */
     public LockOptions withLockDelay(Duration lockDelay) {
@@ -222,10 +223,10 @@ public final class LockOptions {
     }
 
     /**
-     * Lets the outcome of a {@code withLock} go on as soon as the release is on its way, which saves a round trip. It is
-     * emitted where the work ended. A later claim of this client reaches the store behind the release; others may find the
-     * lock held for a moment. A release that fails is logged, reported to the {@link LockListener} and tried again, as
-     * it is without this. A handle of {@code acquire} is released as ever.
+     * Lets the outcome of a {@code withLock} go on as soon as the release is on its way, which saves a round trip. It
+     * is emitted where the work ended. A later claim of this client reaches the store behind the release; others may
+     * find the lock held for a moment. A release that fails is logged, reported to the {@link LockListener} and tried
+     * again, as it is without this. A handle of {@code acquire} is released as ever.
      *
      * @return a changed copy
      */

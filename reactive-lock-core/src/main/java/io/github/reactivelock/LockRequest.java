@@ -18,15 +18,16 @@ public interface LockRequest {
     LockOptions options();
 
     /**
-     * The Reactor Context of the subscriber that asked, as it was then. It has what joins the wait and the hold to a trace.
+     * The Reactor Context of the subscriber that asked, as it was then. It has what joins the wait and the hold to a
+     * trace.
      *
      * @return the Context, without the hold that the request got
      */
     ContextView context();
 
     /**
-     * How long the hold that the request got may be relied upon without hearing from the store, by the local monotonic clock.
-     * May be asked at any time, from any thread.
+     * How long the hold that the request got may be relied upon without hearing from the store, by the local monotonic
+     * clock. May be asked at any time, from any thread.
      *
      * @return zero before there is a hold, and once it is over
      */

@@ -99,7 +99,9 @@ abstract class LockedWork<T> extends KeysInOrder
     /** How much of the work is asked for when the subscriber asks for n. */
     abstract long demand(long n);
 
-    /** A value of the work, under locks that are held; returned is what is around this directly and has not got it yet. */
+    /**
+     * A value of the work, under locks that are held; returned is what is around this directly and has not got it yet.
+     */
     abstract @Nullable LockedWork<? super T> next(T value);
 
     /** Emits what there is left to emit, and completes. */
@@ -238,7 +240,9 @@ abstract class LockedWork<T> extends KeysInOrder
         }
     }
 
-    /** What the subscriber threw that was to get a value or the end; it may not know yet that there is nothing to come. */
+    /**
+     * What the subscriber threw that was to get a value or the end; it may not know yet that there is nothing to come.
+     */
     private void subscriberThrew(Throwable thrown) {
         if (ContextHolds.tellAround(around(), thrown)) {
             return;
@@ -320,7 +324,9 @@ abstract class LockedWork<T> extends KeysInOrder
         return null;
     }
 
-    /** The flow around this ends and cancels it; and if there is none, or it does not get so far, this ends by itself. */
+    /**
+     * The flow around this ends and cancels it; and if there is none, or it does not get so far, this ends by itself.
+     */
     private void valueThrew(Throwable thrown) {
         boolean isTold = ContextHolds.tellAround(around(), thrown);
         if (!isTold || isWorking()) {

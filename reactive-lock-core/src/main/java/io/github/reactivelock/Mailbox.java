@@ -47,7 +47,10 @@ abstract class Mailbox {
     /** Handles the rest soon and in order, on a thread without other duties. */
     abstract void goOnElsewhere(Runnable rest);
 
-    /** True if another thread, or this one further up, will handle it; false if this one is to, as the mailbox became idle. */
+    /**
+     * True if another thread, or this one further up, will handle it; false if this one is to, as the mailbox became
+     * idle.
+     */
     private boolean leave(Runnable event) {
         while (true) {
             Left before = newest;

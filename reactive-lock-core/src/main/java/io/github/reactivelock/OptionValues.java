@@ -5,7 +5,10 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What was chosen of {@link LockOptions}; zero stands for none. Written only before the options exist, whose final field publishes it. */
+/**
+ * What was chosen of {@link LockOptions}; zero stands for none. Written only before the options exist, whose final
+ * field publishes it.
+ */
 final class OptionValues {
 
     static final Duration SHORTEST = Duration.ofMillis(100);

@@ -4,10 +4,10 @@ import io.github.reactivelock.spi.Claim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cohort of one flow, which has a claim of its own and so a place of its own in the store's queue: {@link Fairness#FIFO},
- * or an attempt that does not wait. It knows which neighbours of the same client it has there, the owner's place included.
- * As a queue grows at its end only, neighbours stay that until one of them leaves. Their first questions go to the store
- * together, see {@link ClaimBatcher}.
+ * A cohort of one flow, which has a claim of its own and so a place of its own in the store's queue:
+ * {@link Fairness#FIFO}, or an attempt that does not wait. It knows which neighbours of the same client it has there,
+ * the owner's place included. As a queue grows at its end only, neighbours stay that until one of them leaves. Their
+ * first questions go to the store together, see {@link ClaimBatcher}.
  */
 final class OrderedCohort extends Cohort {
 

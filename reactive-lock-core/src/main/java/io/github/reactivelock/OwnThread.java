@@ -3,8 +3,9 @@ package io.github.reactivelock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that has nothing of the thread that happens to cause it: not its context class loader, which on a driver's thread may
- * be none at all and would be found by application code that runs here later, and none of its inheritable thread-locals.
+ * A thread that has nothing of the thread that happens to cause it: not its context class loader, which on a driver's
+ * thread may be none at all and would be found by application code that runs here later, and none of its inheritable
+ * thread-locals.
  */
 class OwnThread extends Thread {
 

@@ -30,7 +30,9 @@ final class OwnerHolds {
                         .orElse(null);
     }
 
-    /** One that is over by the clock may be among them still. If all others have too little, the newest is what refuses. */
+    /**
+     * One that is over by the clock may be among them still. If all others have too little, the newest is what refuses.
+     */
     private static Hold best(List<Hold> several, Share asked) {
         Hold newest = several.get(0);
         Hold fitting = null;

@@ -132,7 +132,9 @@ final class PendingRelease implements Gate.Question {
         return again;
     }
 
-    /** Called by the engine's tick: silence is a failure, but a question that is only late is not asked again for that. */
+    /**
+     * Called by the engine's tick: silence is a failure, but a question that is only late is not asked again for that.
+     */
     void tick(long now) {
         int number;
         @Nullable Outcome told = null;

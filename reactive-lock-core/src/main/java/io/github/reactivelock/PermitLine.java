@@ -10,18 +10,21 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * The flows of this process that want the same number of permits of one semaphore. They stand in one line, and before it
- * are lanes: as many as there are flows for, and as have room in the semaphore. Each {@link Lane} is a cohort with a claim of
- * its own, so the store counts what each has. What a flow gives back goes to the next in the line without asking the
- * store, until the budget of its lane is spent. Touched only inside its key's events.
+ * The flows of this process that want the same number of permits of one semaphore. They stand in one line, and before
+ * it are lanes: as many as there are flows for, and as have room in the semaphore. Each {@link Lane} is a cohort with a
+ * claim of its own, so the store counts what each has. What a flow gives back goes to the next in the line without
+ * asking the store, until the budget of its lane is spent. Touched only inside its key's events.
  *
- * <p>After each event as many lanes try to get a grant as flows wait, or all that there may be. A lane that no flow wants any
- * more counts until the store has confirmed its end, so that this process never has more permits there than flows that want
- * them. A claim that fails ends the wait of one flow, as it would if each had its own, and of all where no other claim is left.
+ * <p>After each event as many lanes try to get a grant as flows wait, or all that there may be. A lane that no flow
+ * wants any more counts until the store has confirmed its end, so that this process never has more permits there than
+ * flows that want them. A claim that fails ends the wait of one flow, as it would if each had its own, and of all where
+ * no other claim is left.
  */
 final class PermitLine implements Waiter.Line {
 
-    /** Nanoseconds after a claim that failed before another is made in its place, so that one refusal costs one flow. */
+    /**
+     * Nanoseconds after a claim that failed before another is made in its place, so that one refusal costs one flow.
+     */
     private static final long PAUSE = Duration.ofMillis(500).toNanos();
 
     private final Engine engine;
@@ -139,7 +142,10 @@ final class PermitLine implements Waiter.Line {
         return trying.stream().anyMatch(Lane::isQueued);
     }
 
-    /** The store has queued a claim, or the flows of this process have all permits. One of them alone says nothing of the others. */
+    /**
+     * The store has queued a claim, or the flows of this process have all permits. One of them alone says nothing of
+     * the others.
+     */
     private boolean isTaken() {
         return used - trying.size() >= lanes() || isQueued();
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link Cohort} has at the store, which is its state. Each phase knows what to do about what comes from outside,
- * inside its key's events; what does not concern it changes nothing.
+ * What a {@link Cohort} has at the store, which is its state. Each phase knows what to do about what comes from
+ * outside, inside its key's events; what does not concern it changes nothing.
  *
  * <pre>
  * phase     is           leaves on

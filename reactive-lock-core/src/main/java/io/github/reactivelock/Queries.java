@@ -183,8 +183,8 @@ final class Queries {
     }
 
     /**
-     * The grant that an {@code awaitRelease} waits for: the first one it sees. What was pushed of grants before it may be heard
-     * after the snapshot. Used by one subscription at a time.
+     * The grant that an {@code awaitRelease} waits for: the first one it sees. What was pushed of grants before it may
+     * be heard after the snapshot. Used by one subscription at a time.
      */
     private static final class FirstGrant {
         private long fencingToken;
@@ -214,8 +214,8 @@ final class Queries {
         }
 
         /**
-         * A number that is lower is of no later grant: a node of a quorum may show that of its vote. Others may have come to a
-         * lock that is shared, and so many that this one is not shown any more.
+         * A number that is lower is of no later grant: a node of a quorum may show that of its vote. Others may have
+         * come to a lock that is shared, and so many that this one is not shown any more.
          */
         private boolean isGoneFrom(LockInfo.Held held) {
             LockInfo.Shares shares = held.shares();

@@ -39,7 +39,10 @@ final class Renewals {
         due.add(grant);
     }
 
-    /** Nothing while there is no connection: they would be sent late, and an answer then counts from when they were sent. */
+    /**
+     * Nothing while there is no connection: they would be sent late, and an answer then counts from when they were
+     * sent.
+     */
     void send() {
         if (due.isEmpty() || !gate.letsRenewals()) {
             return;

@@ -11,10 +11,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cohort whose flows share a lock, as readers do: all behind one claim, and all that come while its grant may be passed on
- * are in at once. The budget that keeps a cohort from starving other processes keeps readers from starving writers: once
- * it is spent, those who come stand in a new cohort with a claim of its own, which the store puts behind a writer that
- * waits, and the flows of this one go out. Nothing is handed from a reader to a writer here: that is the store's to decide.
+ * A cohort whose flows share a lock, as readers do: all behind one claim, and all that come while its grant may be
+ * passed on are in at once. The budget that keeps a cohort from starving other processes keeps readers from starving
+ * writers: once it is spent, those who come stand in a new cohort with a claim of its own, which the store puts behind
+ * a writer that waits, and the flows of this one go out. Nothing is handed from a reader to a writer here: that is the
+ * store's to decide.
  *
  * <pre>
  * phase     is          leaves on

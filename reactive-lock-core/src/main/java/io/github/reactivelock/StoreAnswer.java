@@ -7,8 +7,9 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * One question to the store, and what becomes of its answer: what a {@link Gate} asks. It is the subscriber itself, so that
- * a question costs one object and not one for each thing that may come of it. Hears one answer or one failure, once.
+ * One question to the store, and what becomes of its answer: what a {@link Gate} asks. It is the subscriber itself, so
+ * that a question costs one object and not one for each thing that may come of it. Hears one answer or one failure,
+ * once.
  */
 abstract class StoreAnswer<T> implements CoreSubscriber<T> {
 

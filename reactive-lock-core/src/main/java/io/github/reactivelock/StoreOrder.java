@@ -1,8 +1,8 @@
 package io.github.reactivelock;
 
 /**
- * What the order of the store's queue means for a {@link Cohort}: nothing, unless it is an {@link OrderedCohort}. All of it
- * is called inside its key's events.
+ * What the order of the store's queue means for a {@link Cohort}: nothing, unless it is an {@link OrderedCohort}. All
+ * of it is called inside its key's events.
  */
 interface StoreOrder {
 

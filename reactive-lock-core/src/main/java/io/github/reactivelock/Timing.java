@@ -34,9 +34,14 @@ final class Timing {
     private static final long LONGEST_TICK = Duration.ofMillis(250).toNanos();
     private static final long SHORTEST_TICK = Duration.ofMillis(5).toNanos();
     private static final int TICKS_A_LEASE = 12;
-    /** Nanoseconds before a deadline from which on {@link #isBeforeNextTick} may be true, however slow the tick becomes. */
+    /**
+     * Nanoseconds before a deadline from which on {@link #isBeforeNextTick} may be true, however slow the tick becomes.
+     */
     static final long BEFORE_A_DEADLINE = 2 * LONGEST_TICK;
-    /** Nanoseconds: what is due so soon after the client was closed is done when its timer ends, for flows in {@link KeyContext}. */
+    /**
+     * Nanoseconds: what is due so soon after the client was closed is done when its timer ends, for flows in
+     * {@link KeyContext}.
+     */
     private static final long LAST_TASKS = Duration.ofMillis(10).toNanos();
     /** Share of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */
     private static final double LEAST_USABLE = 0.4;
@@ -89,7 +94,10 @@ final class Timing {
         return clock.lookAndTell();
     }
 
-    /** As {@link #now}, of a clock that stands still while this process gets no turn: for how long the store has been silent. */
+    /**
+     * As {@link #now}, of a clock that stands still while this process gets no turn: for how long the store has been
+     * silent.
+     */
     long silentNow() {
         return pauses.now();
     }
@@ -112,7 +120,10 @@ final class Timing {
         return (long) (lease * share) + fixed;
     }
 
-    /** Refuses options that contradict each other, or whose lease is used up by the margin before a flow could work under it. */
+    /**
+     * Refuses options that contradict each other, or whose lease is used up by the margin before a flow could work
+     * under it.
+     */
     LockOptions fitting(LockOptions options) {
         return fitting(options, marginShare, marginFixed);
     }

@@ -10,12 +10,13 @@ import reactor.core.Exceptions;
 import reactor.util.context.ContextView;
 
 /**
- * Keeps locks that are nested in one another from standing on one stack. A signal that passes every {@link #EVERY}th level
- * comes here. The first one on a thread is a loop, and what it causes further on runs in that loop, when the stack above it
- * is gone. So the call at which the loop stands returns when all is done, as without it, and no signal changes its thread.
+ * Keeps locks that are nested in one another from standing on one stack. A signal that passes every {@link #EVERY}th
+ * level comes here. The first one on a thread is a loop, and what it causes further on runs in that loop, when the
+ * stack above it is gone. So the call at which the loop stands returns when all is done, as without it, and no signal
+ * changes its thread.
  *
- * <p>Only what belongs to the flow of the loop waits for it. A callback that blocks on another flow would otherwise wait
- * for itself; so that flow's signals get a loop of their own, inside the first.
+ * <p>Only what belongs to the flow of the loop waits for it. A callback that blocks on another flow would otherwise
+ * wait for itself; so that flow's signals get a loop of their own, inside the first.
  */
 final class Unwinding {
 
@@ -65,7 +66,9 @@ final class Unwinding {
         }
     }
 
-    /** Runs a task when what is inside this flow has been cancelled, of which a part may wait in a loop of this thread. */
+    /**
+     * Runs a task when what is inside this flow has been cancelled, of which a part may wait in a loop of this thread.
+     */
     static void afterCancels(ContextHolds flow, Runnable task) {
         Loop outer = INNERMOST.get(Thread.currentThread());
         if (outer != null && outer.isOf(Signal.CANCEL, flow)) {

@@ -7,7 +7,10 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/** The way from the engine to user code: always on the work scheduler, or in its place, never inside an event of a cohort. */
+/**
+ * The way from the engine to user code: always on the work scheduler, or in its place, never inside an event of a
+ * cohort.
+ */
 final class UserCallbacks {
 
     /** Under the name that an application knows. */

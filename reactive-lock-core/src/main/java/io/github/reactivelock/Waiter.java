@@ -49,8 +49,8 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         void leave(Waiter waiter);
 
         /**
-         * The time of one is up. It leaves in an event of the line, unless its grant is before that event, and hears what is
-         * known of the store.
+         * The time of one is up. It leaves in an event of the line, unless its grant is before that event, and hears
+         * what is known of the store.
          */
         void timedOut(Waiter waiter);
     }
@@ -105,13 +105,18 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
     /** The lock is held; the handle is this waiter's to release. */
     abstract void granted(Handle handle);
 
-    /** As {@link #granted}, where the flow is under a hold of this key already; called by whoever called {@link #acquire}. */
+    /**
+     * As {@link #granted}, where the flow is under a hold of this key already; called by whoever called
+     * {@link #acquire}.
+     */
     abstract void joined(Handle handle);
 
     /** The lock will not be held. */
     abstract void failed(RuntimeException failure);
 
-    /** What follows the grant is another wait and no code of a user, so that it needs no thread of the work scheduler. */
+    /**
+     * What follows the grant is another wait and no code of a user, so that it needs no thread of the work scheduler.
+     */
     boolean wantsMore() {
         return false;
     }
@@ -173,7 +178,10 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         return move(NEW, WAITING);
     }
 
-    /** Joins a line. Its time is armed afterwards, so that what it takes to ask, classes to load among it, is no part of it. */
+    /**
+     * Joins a line. Its time is armed afterwards, so that what it takes to ask, classes to load among it, is no part of
+     * it.
+     */
     final void start(Line line, long now) {
         this.since = now;
         this.line = line;
@@ -291,7 +299,10 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         return stopped;
     }
 
-    /** Called in an event of the line, after {@link #stopInTime}, with why nothing says that another has the lock, if nothing does. */
+    /**
+     * Called in an event of the line, after {@link #stopInTime}, with why nothing says that another has the lock, if
+     * nothing does.
+     */
     final void tellTimedOut(@Nullable Throwable unanswered) {
         tellOver(timeout(unanswered));
     }

@@ -8,9 +8,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows that stand in a {@link Cohort}, in the order in which they came, and can leave it at any place. Each flow knows
- * its neighbours, so a line takes no memory of its own; a flow stands in one line at most. Touched only inside its key's
- * events.
+ * The flows that stand in a {@link Cohort}, in the order in which they came, and can leave it at any place. Each flow
+ * knows its neighbours, so a line takes no memory of its own; a flow stands in one line at most. Touched only inside
+ * its key's events.
  */
 final class WaitingFlows {
 

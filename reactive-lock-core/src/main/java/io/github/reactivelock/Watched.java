@@ -1,10 +1,10 @@
 package io.github.reactivelock;
 
 /**
- * Something that the tick of a client looks at, and until when it need not. A client may hold a million locks of which hardly
- * any needs anything, and to follow the references of each at every tick would cost more than to renew them; so the answer
- * is one field, in the object that the tick has in its hand anyway. Written only inside the events of a key, so that what
- * happens last says it last; looked at by the tick on its own thread.
+ * Something that the tick of a client looks at, and until when it need not. A client may hold a million locks of which
+ * hardly any needs anything, and to follow the references of each at every tick would cost more than to renew them; so
+ * the answer is one field, in the object that the tick has in its hand anyway. Written only inside the events of a key,
+ * so that what happens last says it last; looked at by the tick on its own thread.
  */
 abstract class Watched {
 

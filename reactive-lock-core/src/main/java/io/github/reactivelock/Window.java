@@ -5,10 +5,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many claims may be unanswered at a time: as many as the store answers in time. One that is late still works through
- * what is not waited for any more, and each claim that is given up leaves a release behind; asked as much as before, it would
- * be late for ever. So where claims are late, and none is in time, half as many may be unanswered, and one more for each that
- * is answered soon (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Times are of the clock of silence. Safe for use from any thread.
+ * How many claims may be unanswered at a time: as many as the store answers in time. One that is late still works
+ * through what is not waited for any more, and each claim that is given up leaves a release behind; asked as much as
+ * before, it would be late for ever. So where claims are late, and none is in time, half as many may be unanswered, and
+ * one more for each that is answered soon (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Times are of
+ * the clock of silence. Safe for use from any thread.
  */
 final class Window {
 
@@ -26,7 +27,9 @@ final class Window {
 
     private final Timing timing;
     private final AtomicInteger unanswered = new AtomicInteger();
-    /** Those of them that stand in a line of the backend: the store has not got them, and they take no turn from others. */
+    /**
+     * Those of them that stand in a line of the backend: the store has not got them, and they take no turn from others.
+     */
     private final AtomicInteger standing = new AtomicInteger();
 
     private final AtomicInteger width = new AtomicInteger(MOST);
@@ -122,8 +125,8 @@ final class Window {
     }
 
     /**
-     * A claim that left then was refused. If that is soon, those behind it hear the same when it is their turn, and not that the
-     * store is silent; whether it would have been in time is not known.
+     * A claim that left then was refused. If that is soon, those behind it hear the same when it is their turn, and not
+     * that the store is silent; whether it would have been in time is not known.
      */
     void refused(long leftAt) {
         long now = timing.silentNow();
@@ -138,8 +141,8 @@ final class Window {
     }
 
     /**
-     * A claim that left then was not answered in time. That tells nothing if another one was meanwhile, as where one shard of
-     * a store is gone, and nothing new if it left before it was known.
+     * A claim that left then was not answered in time. That tells nothing if another one was meanwhile, as where one
+     * shard of a store is gone, and nothing new if it left before it was known.
      */
     void late(long leftAt) {
         if (leftAt - inTimeAt >= 0 && leftAt - narrowedAt >= 0) {

@@ -22,8 +22,8 @@ abstract sealed class WithLock permits LockClient {
 
     /**
      * Runs work under a lock: subscribes to it once the lock is held, releases when it completes, fails or is
-     * cancelled, and then emits its value. Below, in the work's Context, the same key is reentrant, thousands deep if the
-     * operators between have the stack for it.
+     * cancelled, and then emits its value. Below, in the work's Context, the same key is reentrant, thousands deep if
+     * the operators between have the stack for it.
      *
      * <p>A cancel during the work cancels the work; the lock is released when that and the subscribing have both
      * returned. Cancellation is cooperative: blocking code on another thread continues without the lock.
@@ -140,12 +140,12 @@ abstract sealed class WithLock permits LockClient {
     }
 
     /**
-     * Runs work under a lock if that is free, and something else if it is taken: held, or waited for by a claim that came
-     * first. Waits for no other holder, only for the store's answer. As work may complete empty, the caller chooses
-     * what a subscriber sees in the other case: {@code Mono.empty()}, a value that no work has, an error.
+     * Runs work under a lock if that is free, and something else if it is taken: held, or waited for by a claim that
+     * came first. Waits for no other holder, only for the store's answer. As work may complete empty, the caller
+     * chooses what a subscriber sees in the other case: {@code Mono.empty()}, a value that no work has, an error.
      *
-     * <p>What is run instead holds nothing, and its cancel, errors and values are passed on as they are. If the flow holds
-     * the lock already, the work joins that hold, as with {@code withLock}.
+     * <p>What is run instead holds nothing, and its cancel, errors and values are passed on as they are. If the flow
+     * holds the lock already, the work joins that hold, as with {@code withLock}.
      *
      * @param key the lock's key
      * @param work what to do under the lock
@@ -207,8 +207,8 @@ abstract sealed class WithLock permits LockClient {
     }
 
     /**
-     * Runs work under several locks if all of them are free, as {@link #tryWithLock(String, Mono, Mono)}: all or nothing. If
-     * one is taken, those that were had before it are released before anything else is run.
+     * Runs work under several locks if all of them are free, as {@link #tryWithLock(String, Mono, Mono)}: all or
+     * nothing. If one is taken, those that were had before it are released before anything else is run.
      *
      * @param keys the locks' keys; at least one, repetitions count once
      * @param work what to do under the locks

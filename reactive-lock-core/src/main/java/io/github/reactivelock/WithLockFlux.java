@@ -35,7 +35,10 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
         this.ifTaken = ifTaken;
     }
 
-    /** Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for them. */
+    /**
+     * Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for
+     * them.
+     */
     static <T> Flux<T> of(
             Waiter.Locks locks, List<String> keys, LockOptions options, Flux<T> work, @Nullable Publisher<T> ifTaken) {
         return assembled(new WithLockFlux<>(locks, keys, options, held -> work, work, ifTaken));

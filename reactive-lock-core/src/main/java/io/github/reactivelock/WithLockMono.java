@@ -36,7 +36,10 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
         this.ifTaken = ifTaken;
     }
 
-    /** Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for them. */
+    /**
+     * Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for
+     * them.
+     */
     static <T> Mono<T> of(
             Waiter.Locks locks, List<String> keys, LockOptions options, Mono<T> work, @Nullable Publisher<T> ifTaken) {
         return assembled(new WithLockMono<>(locks, keys, options, held -> work, work, ifTaken));

@@ -17,8 +17,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A scheduler that a client was given. What it refuses is run by {@link WorkThreads}: a lock that nobody is told of would
- * be kept, and where a refusal is noticed, on the timer or a driver's thread, no code of a user may run.
+ * A scheduler that a client was given. What it refuses is run by {@link WorkThreads}: a lock that nobody is told of
+ * would be kept, and where a refusal is noticed, on the timer or a driver's thread, no code of a user may run.
  *
  * <p>Where hooks take along what threads carry, agents do so with a given scheduler, too: its task would carry what the
  * flow did that released the lock, and a flow that carries nothing has nothing to replace it by. So the task is given

@@ -16,12 +16,12 @@ import org.slf4j.LoggerFactory;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The threads on which user code runs unless a client has a scheduler of its own; one pool for the whole JVM. As many as
- * there are processors take the tasks in their order, the one that became idle last first. Where they keep their threads,
- * because their tasks block or compute, one thread more takes the oldest task after {@link #MOMENT}, and so on; so a task
- * delays no other. From {@link #MANY} threads on that takes {@link #LONG} each time, and no longer, because those that block
- * may wait for the very task. Waking a thread for each task at once would cost several times what most tasks do. Lock-free, because
- * event loops bring the tasks.
+ * The threads on which user code runs unless a client has a scheduler of its own; one pool for the whole JVM. As many
+ * as there are processors take the tasks in their order, the one that became idle last first. Where they keep their
+ * threads, because their tasks block or compute, one thread more takes the oldest task after {@link #MOMENT}, and so
+ * on; so a task delays no other. From {@link #MANY} threads on that takes {@link #LONG} each time, and no longer,
+ * because those that block may wait for the very task. Waking a thread for each task at once would cost several times
+ * what most tasks do. Lock-free, because event loops bring the tasks.
  *
  * <p>One thread at a time is called, and calls the next one, if there is need, before its own first task. A caller adds
  * its task and then looks for a thread; a thread marks itself as idle and then looks for tasks; so one of the two finds

@@ -123,7 +123,10 @@ final class Bench {
         return store.ids.get(number);
     }
 
-    /** Nothing is held, waited for or being given up, and no timer is armed, once threads of their own have come to rest. */
+    /**
+     * Nothing is held, waited for or being given up, and no timer is armed, once threads of their own have come to
+     * rest.
+     */
     void assertNothingIsLeft() {
         assertThat(engine.isIdle()).as("the engine is idle").isTrue();
         long limit = System.nanoTime() + Duration.ofSeconds(20).toNanos();

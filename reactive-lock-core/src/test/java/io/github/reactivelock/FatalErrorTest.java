@@ -13,7 +13,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Errors that Reactor takes for fatal, which it throws instead of signalling them, in code that gets a signal of ours. */
+/**
+ * Errors that Reactor takes for fatal, which it throws instead of signalling them, in code that gets a signal of ours.
+ */
 class FatalErrorTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -10,8 +10,8 @@ import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
 /**
- * A client that was never answered: opening the first connection is no part of anybody's wait for a lock, and nor is what it
- * takes to ask over it for the first time.
+ * A client that was never answered: opening the first connection is no part of anybody's wait for a lock, and nor is
+ * what it takes to ask over it for the first time.
  */
 class FirstConnectionTest {
 
@@ -54,7 +54,9 @@ class FirstConnectionTest {
         assertThat(second.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
     }
 
-    /** Time passes between the answer, with which the wait begins, and the grant that comes of it: classes are loaded. */
+    /**
+     * Time passes between the answer, with which the wait begins, and the grant that comes of it: classes are loaded.
+     */
     @Test
     void aFirstGrantThatIsHandledForLongerThanTheWaitIsDelivered() {
         TestSubscriber<LockHandle> flow = subscribe(patient.acquire("k"));

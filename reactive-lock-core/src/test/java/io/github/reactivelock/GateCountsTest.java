@@ -16,7 +16,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Whatever becomes of a question, it is not counted any more when it is over; one in 4,096 would shut the gate in time. */
+/**
+ * Whatever becomes of a question, it is not counted any more when it is over; one in 4,096 would shut the gate in time.
+ */
 class GateCountsTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -35,7 +35,10 @@ class HeldBackTest {
         assertThat(flow.expectTerminalError()).isInstanceOf(LockUnavailableException.class);
     }
 
-    /** The engine's thread gets no turn for longer than the store may take; one of them leaves the line at the end of that. */
+    /**
+     * The engine's thread gets no turn for longer than the store may take; one of them leaves the line at the end of
+     * that.
+     */
     private TestSubscriber<LockHandle> leftInAPause() {
         bench.store.holdsBack = claim -> true;
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));

@@ -10,7 +10,9 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** A job that three processes start every minute, each by a clock of its own: {@code tryWithLock} and a minimum hold. */
+/**
+ * A job that three processes start every minute, each by a clock of its own: {@code tryWithLock} and a minimum hold.
+ */
 class JobsTest {
 
     private static final Duration MINUTE = Duration.ofMinutes(1);

@@ -10,8 +10,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Flows that take a lock of their own again and again, over a store that works through its questions one after the other, also
- * through those that are not waited for any more.
+ * Flows that take a lock of their own again and again, over a store that works through its questions one after the
+ * other, also through those that are not waited for any more.
  */
 class OverloadTest {
 

@@ -14,7 +14,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A process that gets no turn for longer than a store may take: answers came meanwhile, and the timer runs before they are read. */
+/**
+ * A process that gets no turn for longer than a store may take: answers came meanwhile, and the timer runs before they
+ * are read.
+ */
 class PauseTest {
 
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);

@@ -10,8 +10,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * Virtual time with a clock that can run ahead of the timers, as it does after a pause of the process, and that overflows
- * soon after the start. Counts the one-shot timers that are armed.
+ * Virtual time with a clock that can run ahead of the timers, as it does after a pause of the process, and that
+ * overflows soon after the start. Counts the one-shot timers that are armed.
  */
 final class TestTime implements Scheduler {
 

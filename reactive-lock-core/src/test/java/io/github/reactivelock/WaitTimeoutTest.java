@@ -170,7 +170,10 @@ class WaitTimeoutTest {
         assertUnavailable(flow);
     }
 
-    /** The claims that were left are known to the store until it has confirmed their ends, so there is none for another flow. */
+    /**
+     * The claims that were left are known to the store until it has confirmed their ends, so there is none for another
+     * flow.
+     */
     @Test
     void permitsWhoseEndTheStoreHasNotConfirmedAreNotSaidToBeTaken() {
         store.confirmsReleases = false;

@@ -50,7 +50,9 @@ final class HoldRaces {
         }
     }
 
-    /** What the release came to, what the signal of the loss came to (1: none; 2: the loss; else not once), releases. */
+    /**
+     * What the release came to, what the signal of the loss came to (1: none; 2: the loss; else not once), releases.
+     */
     @JCStressTest
     @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "released")
     @Outcome(id = "2, 2, 1", expect = ACCEPTABLE, desc = "lost")

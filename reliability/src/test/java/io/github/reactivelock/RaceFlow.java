@@ -8,7 +8,10 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** A flow that subscribes and waits to be told to ask or to cancel, and the work under its lock, which does nothing itself. */
+/**
+ * A flow that subscribes and waits to be told to ask or to cancel, and the work under its lock, which does nothing
+ * itself.
+ */
 @NullMarked
 final class RaceFlow<T> implements CoreSubscriber<T> {
 

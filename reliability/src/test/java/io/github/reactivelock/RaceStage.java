@@ -27,8 +27,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A client for one round of a race, and its store, which answers at once. Time stands still and everything runs where it
- * arises, so that nothing happens but on the two threads of the race. Timers run when they are told to.
+ * A client for one round of a race, and its store, which answers at once. Time stands still and everything runs where
+ * it arises, so that nothing happens but on the two threads of the race. Timers run when they are told to.
  */
 @NullMarked
 final class RaceStage implements LockBackend, Scheduler {

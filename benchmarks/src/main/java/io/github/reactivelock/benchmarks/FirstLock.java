@@ -15,8 +15,8 @@ import java.util.concurrent.ExecutionException;
 import reactor.core.publisher.Mono;
 
 /**
- * How long the first lock of a process takes, beside the first PING of Lettuce. Every start is a JVM of its own, with no
- * options at all; the two take turns, and a ratio is taken within a turn.
+ * How long the first lock of a process takes, beside the first PING of Lettuce. Every start is a JVM of its own, with
+ * no options at all; the two take turns, and a ratio is taken within a turn.
  */
 final class FirstLock implements Scenario {
 

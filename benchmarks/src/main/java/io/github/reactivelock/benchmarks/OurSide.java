@@ -43,7 +43,9 @@ final class OurSide implements Side {
         return new OurSide(VertxLockBackend.connect(Vertx.vertx(), uri), Duration.ZERO, ours -> ours);
     }
 
-    /** Its servers have just started, and count only once they have been up for a lease: so the lease is a short one. */
+    /**
+     * Its servers have just started, and count only once they have been up for a lease: so the lease is a short one.
+     */
     static Side quorum(String uris) {
         QuorumNode[] nodes =
                 Stream.of(uris.split(",", -1)).map(LettuceLockBackend::connect).toArray(QuorumNode[]::new);

@@ -26,7 +26,10 @@ record Pace(Duration warmUp, Duration turn, int rounds, Duration watch) {
         return new Pace(warmUp, turn.dividedBy(2), 2 * rounds, watch);
     }
 
-    /** One flow asks a database so seldom that what a statement goes through would still be compiled while it is measured. */
+    /**
+     * One flow asks a database so seldom that what a statement goes through would still be compiled while it is
+     * measured.
+     */
     Pace forOneFlowOfADatabase() {
         return new Pace(warmUp.multipliedBy(4), turn, rounds, watch);
     }

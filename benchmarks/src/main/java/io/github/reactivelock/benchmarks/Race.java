@@ -104,8 +104,8 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
     }
 
     /**
-     * Etcd's own lock warms up on one key: with many flows over many keys some were never served. Databases get a key for
-     * each flow: where flows share one, ours passes it on in the process and would warm up hardly any statement.
+     * Etcd's own lock warms up on one key: with many flows over many keys some were never served. Databases get a key
+     * for each flow: where flows share one, ours passes it on in the process and would warm up hardly any statement.
      */
     private void warmUp(Group group, String side, Duration half) {
         Load wide = side.equals(Sides.JETCD) ? load : store.isSql() ? load.distinct() : load.wide();

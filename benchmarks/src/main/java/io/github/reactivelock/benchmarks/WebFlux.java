@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A WebFlux application under the load of {@code wrk}. Its sides take turns in one process, as those of a {@link Race}. Then the
- * application is started once more, with BlockHound, which would make figures of no worth.
+ * A WebFlux application under the load of {@code wrk}. Its sides take turns in one process, as those of a {@link Race}.
+ * Then the application is started once more, with BlockHound, which would make figures of no worth.
  *
  * @param name as in the figures
  * @param title as in the document
@@ -137,8 +137,8 @@ record WebFlux(String name, String title, int keys) implements Scenario {
         }
 
         /**
-         * Each turn has locks of its own, so that the requests that wrk leaves at the end of one, some of them with a lock, are
-         * nothing to the next.
+         * Each turn has locks of its own, so that the requests that wrk leaves at the end of one, some of them with a
+         * lock, are nothing to the next.
          */
         Turn turn(String side, Duration time) {
             Tally before = Tally.of(ask(side));

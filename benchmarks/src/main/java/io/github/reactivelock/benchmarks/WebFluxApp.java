@@ -28,8 +28,8 @@ import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.publisher.Mono;
 
 /**
- * The application that is measured under load: one handler, which counts requests under a lock, once with each library's lock
- * and once without any. Its input asks what was counted, and it ends when that does.
+ * The application that is measured under load: one handler, which counts requests under a lock, once with each
+ * library's lock and once without any. Its input asks what was counted, and it ends when that does.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -24,8 +24,8 @@ import org.springframework.boot.json.JsonParser;
 import org.springframework.boot.json.JsonParserFactory;
 
 /**
- * What a native image cannot find out by itself is named in the jar, in the form that every GraalVM from JDK 17 on reads:
- * the files that a module loads, and the two types that are looked up by name. There is no further reflection.
+ * What a native image cannot find out by itself is named in the jar, in the form that every GraalVM from JDK 17 on
+ * reads: the files that a module loads, and the two types that are looked up by name. There is no further reflection.
  */
 class NativeImageTest {
 

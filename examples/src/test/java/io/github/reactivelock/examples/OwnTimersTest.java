@@ -27,8 +27,8 @@ import reactor.util.retry.Retry;
 import reactor.util.retry.RetryBackoffSpec;
 
 /**
- * No module uses threads that belong to the application, whose tasks may keep them, and whose tests may replace them by virtual
- * time. Where Reactor has a default, a scheduler is given.
+ * No module uses threads that belong to the application, whose tasks may keep them, and whose tests may replace them by
+ * virtual time. Where Reactor has a default, a scheduler is given.
  */
 class OwnTimersTest {
 

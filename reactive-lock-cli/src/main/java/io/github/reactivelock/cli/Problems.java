@@ -61,7 +61,9 @@ final class Problems {
                 : "";
     }
 
-    /** Without what stands before an at sign in a URL: an argument that was not understood is repeated in the message. */
+    /**
+     * Without what stands before an at sign in a URL: an argument that was not understood is repeated in the message.
+     */
     private static void say(CommandLine command, String text) {
         String line = text.replaceAll("//\\S*@", "//").replaceAll("\\s*[\\r\\n]+\\s*", " ");
         command.getErr().println(ReactiveLock.NAME + ": " + Table.visible(line));

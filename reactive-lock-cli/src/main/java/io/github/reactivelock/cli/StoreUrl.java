@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store's URL in its parts. Its text is never shown, because it may hold a password: {@link #toString} leaves out user,
- * password and options.
+ * A store's URL in its parts. Its text is never shown, because it may hold a password: {@link #toString} leaves out
+ * user, password and options.
  *
  * @param name what stands before the colon
  * @param user as it is meant, without escapes

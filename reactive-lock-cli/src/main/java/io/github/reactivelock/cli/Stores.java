@@ -25,7 +25,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes backends of URLs. Nothing is connected here; what cannot be right is refused with an {@link IllegalArgumentException}.
+ * Makes backends of URLs. Nothing is connected here; what cannot be right is refused with an
+ * {@link IllegalArgumentException}.
  *
  * @param keyPrefix what names at the store begin with; the default of the library if null
  * @param tablePrefix what names of SQL tables begin with; the default of the library if null

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 
 /**
- * What docs/operations.md and docs/cli.md show of the program is what it prints, in the order of the page, on a Redis with
- * the locks that the pages speak of. Times, tokens and the server's address are not compared.
+ * What docs/operations.md and docs/cli.md show of the program is what it prints, in the order of the page, on a Redis
+ * with the locks that the pages speak of. Times, tokens and the server's address are not compared.
  */
 class OperationsPageTest {
 

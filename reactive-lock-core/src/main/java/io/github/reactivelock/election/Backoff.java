@@ -7,8 +7,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Pauses before the tries of one flow, each twice as long as the one before, up to the longest; half of each is chance. A
- * try that lasted for longer than the longest pause begins the series anew. Used by one flow at a time.
+ * Pauses before the tries of one flow, each twice as long as the one before, up to the longest; half of each is chance.
+ * A try that lasted for longer than the longest pause begins the series anew. Used by one flow at a time.
  */
 final class Backoff {
 

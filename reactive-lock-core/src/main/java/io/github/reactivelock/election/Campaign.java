@@ -29,8 +29,9 @@ import reactor.core.publisher.Sinks;
  * any       -> Idle                 the campaign is over: cancelled, or ended by an error that is not the lock's
  * </pre>
  *
- * A turn is one claim and what follows from it. Turns follow one another; a watch belongs to one turn and ends when that
- * leads or is over. Nothing of a turn counts once the campaign is over, and nothing of a watch once its turn leads.
+ * A turn is one claim and what follows from it. Turns follow one another; a watch belongs to one turn and ends when
+ * that leads or is over. Nothing of a turn counts once the campaign is over, and nothing of a watch once its turn
+ * leads.
  */
 final class Campaign<T> {
 
@@ -75,8 +76,8 @@ final class Campaign<T> {
     }
 
     /**
-     * For good: what is still under way changes the state no more. Once, because operators pass a cancel on to a campaign
-     * that has ended, when another one may have begun, begun by a listener at the end of the first.
+     * For good: what is still under way changes the state no more. Once, because operators pass a cancel on to a
+     * campaign that has ended, when another one may have begun, begun by a listener at the end of the first.
      */
     void end(@Nullable Throwable cause) {
         if (isOver.compareAndSet(false, true)) {

@@ -4,8 +4,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an election stands, as one process sees it. For health: {@code Leading} and {@code Following} are well; {@code Seeking}
- * is well for a moment, and trouble if it lasts or has a cause; {@code Idle} takes no part.
+ * How an election stands, as one process sees it. For health: {@code Leading} and {@code Following} are well;
+ * {@code Seeking} is well for a moment, and trouble if it lasts or has a cause; {@code Idle} takes no part.
  */
 public sealed interface ElectionState {
 

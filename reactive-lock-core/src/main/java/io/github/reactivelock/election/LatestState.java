@@ -14,8 +14,8 @@ import reactor.core.publisher.Sinks;
 import reactor.util.context.Context;
 
 /**
- * The state of a candidate, and its way to those who watch it. Any thread may move it; one thread at a time tells, always the
- * newest state, so what a watcher heard last is never old.
+ * The state of a candidate, and its way to those who watch it. Any thread may move it; one thread at a time tells,
+ * always the newest state, so what a watcher heard last is never old.
  */
 final class LatestState {
 

@@ -13,14 +13,15 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A candidate in an election. Candidates of all processes queue for one lock in order of arrival ({@link Fairness#FIFO});
- * the one that has it leads. It leads until its work ends, until it steps down, or until it loses the lock, and then queues
- * again behind the others. A loss cancels the work before another term can begin; only a process that was paused learns of it
- * late, and its writes are refused where the resource checks the {@linkplain Leadership#term() term}.
+ * A candidate in an election. Candidates of all processes queue for one lock in order of arrival
+ * ({@link Fairness#FIFO}); the one that has it leads. It leads until its work ends, until it steps down, or until it
+ * loses the lock, and then queues again behind the others. A loss cancels the work before another term can begin; only
+ * a process that was paused learns of it late, and its writes are refused where the resource checks the
+ * {@linkplain Leadership#term() term}.
  *
- * <p>The lease of the client's options is how long the others wait after a leader's death; {@code maxHold} limits a term.
- * The wait timeout does not count, and holds are always renewed. The name that others see is the client's, or the options'
- * owner.
+ * <p>The lease of the client's options is how long the others wait after a leader's death; {@code maxHold} limits a
+ * term. The wait timeout does not count, and holds are always renewed. The name that others see is the client's, or the
+ * options' owner.
  *
  * <p>One object is one candidate. Have one for a key and client: where two share a client, the second may follow the
  * first without the store, so observers do not notice. Safe for use from any thread. Immutable but for the state; each
@@ -45,8 +46,8 @@ public final class LeaderElection {
     }
 
     /**
-     * A candidate that rests for a second after each term, and tries again after 100 milliseconds to 10 seconds while the
-     * store is not available.
+     * A candidate that rests for a second after each term, and tries again after 100 milliseconds to 10 seconds while
+     * the store is not available.
      *
      * @param client by which it locks; not closed
      * @param key the election's key, which is a lock's key and used for nothing else
@@ -74,9 +75,9 @@ public final class LeaderElection {
     }
 
     /**
-     * Sets how long a candidate waits before it tries again after an error of the lock: the first pause, then twice as long
-     * each time, up to the longest. Half of each is drawn by chance, so that candidates do not all come at once. A try that
-     * lasted for longer than the longest pause begins the series anew.
+     * Sets how long a candidate waits before it tries again after an error of the lock: the first pause, then twice as
+     * long each time, up to the longest. Half of each is drawn by chance, so that candidates do not all come at once. A
+     * try that lasted for longer than the longest pause begins the series anew.
      *
      * @param first between 1 millisecond and a day; 100 milliseconds if not called
      * @param longest between {@code first} and a day; 10 seconds if not called
@@ -108,9 +109,9 @@ public final class LeaderElection {
     }
 
     /**
-     * Campaigns for ever: leads by running the work, and campaigns again when the work completed, when the leader stepped
-     * down, and when the lock was lost or not available. Cold. One subscription at a time: another one meanwhile fails with
-     * {@link IllegalStateException}. Cancelling cancels the work and gives the lock up at once.
+     * Campaigns for ever: leads by running the work, and campaigns again when the work completed, when the leader
+     * stepped down, and when the lock was lost or not available. Cold. One subscription at a time: another one
+     * meanwhile fails with {@link IllegalStateException}. Cancelling cancels the work and gives the lock up at once.
      *
      * @param work what a leader does, called at the beginning of each term, on the work scheduler of the client
      * @param <T> the values' type
@@ -126,8 +127,8 @@ public final class LeaderElection {
     }
 
     /**
-     * Campaigns until this candidate has led once: until the work completed or failed, or the leader stepped down. A term that
-     * is lost does not count; the work is then called again in the next one. Else as {@link #lead}.
+     * Campaigns until this candidate has led once: until the work completed or failed, or the leader stepped down. A
+     * term that is lost does not count; the work is then called again in the next one. Else as {@link #lead}.
      *
      * @param work what the leader does
      * @param <T> the value's type
@@ -139,11 +140,12 @@ public final class LeaderElection {
     }
 
     /**
-     * Tells who leads, whether this candidate campaigns or not. Pushed by the store, and looked at again when a leader's lease
-     * ends. While the store is not available it goes on trying. Cold; each subscription watches the store for itself.
+     * Tells who leads, whether this candidate campaigns or not. Pushed by the store, and looked at again when a
+     * leader's lease ends. While the store is not available it goes on trying. Cold; each subscription watches the
+     * store for itself.
      *
-     * @return {@code Following} and {@code Seeking}, each when it differs from the one before, until cancelled; fails with
-     *     {@link io.github.reactivelock.LockClientClosedException}
+     * @return {@code Following} and {@code Seeking}, each when it differs from the one before, until cancelled; fails
+     *     with {@link io.github.reactivelock.LockClientClosedException}
      */
     public Flux<ElectionState> observe() {
         return observer.states().onErrorStop();
@@ -175,8 +177,8 @@ public final class LeaderElection {
     }
 
     /**
-     * The states of this candidate: the present one and what follows, told where they arise, so a subscriber must not block. A
-     * subscriber that is slow gets the newest. An error that a subscriber throws is dropped, as by
+     * The states of this candidate: the present one and what follows, told where they arise, so a subscriber must not
+     * block. A subscriber that is slow gets the newest. An error that a subscriber throws is dropped, as by
      * {@code Hooks.onErrorDropped}: the others get each state, and so does this subscriber get the next ones.
      *
      * @return states until cancelled; never fails

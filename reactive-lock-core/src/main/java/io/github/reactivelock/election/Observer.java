@@ -13,8 +13,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Who leads, as the store tells it. A store need not announce a lease that runs out, so each leader that is seen is also
- * waited for by {@code awaitRelease}, which looks again then.
+ * Who leads, as the store tells it. A store need not announce a lease that runs out, so each leader that is seen is
+ * also waited for by {@code awaitRelease}, which looks again then.
  */
 final class Observer {
 

@@ -23,7 +23,9 @@ final class Term implements Leadership {
         return stepsDown.asMono();
     }
 
-    /** The turn is over: the lock was given up or lost, or is about to be given up because the campaign was cancelled. */
+    /**
+     * The turn is over: the lock was given up or lost, or is about to be given up because the campaign was cancelled.
+     */
     void end() {
         isSteppingDown = true;
         var unused = over.tryEmitEmpty(); // which may be completed already
@@ -70,7 +72,9 @@ final class Term implements Leadership {
                 .onErrorStop();
     }
 
-    /** Asks for the release only when that has begun, or the lock would be free before the work has heard its cancel. */
+    /**
+     * Asks for the release only when that has begun, or the lock would be free before the work has heard its cancel.
+     */
     private Mono<Void> givenUp() {
         Mono<?> left = held.isHeld() ? held.lost() : Mono.empty();
         return left.then(held.release()).onErrorComplete();

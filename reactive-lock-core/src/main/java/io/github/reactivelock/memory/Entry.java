@@ -16,8 +16,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store keeps of one key: its holders and a queue. Knows nothing of threads and of subscribers: it is touched only
- * inside the store's atomic step for its key, and what it has to tell goes to a {@link Teller}.
+ * What the store keeps of one key: its holders and a queue. Knows nothing of threads and of subscribers: it is touched
+ * only inside the store's atomic step for its key, and what it has to tell goes to a {@link Teller}.
  */
 final class Entry {
 
@@ -90,8 +90,8 @@ final class Entry {
     }
 
     /**
-     * What a vote says. Where a lower token is shown it is the number of before, because it never falls, or a majority might
-     * name a token that is over.
+     * What a vote says. Where a lower token is shown it is the number of before, because it never falls, or a majority
+     * might name a token that is over.
      */
     private long said(Place held) {
         return held.claim.share().isWhole() ? Math.max(held.token, lastToken) : held.token;
@@ -202,7 +202,9 @@ final class Entry {
         settle(now, teller);
     }
 
-    /** The claim that this one, which comes now, will stand behind; null if it is unknown or asks for something else. */
+    /**
+     * The claim that this one, which comes now, will stand behind; null if it is unknown or asks for something else.
+     */
     private @Nullable String last(Claim coming) {
         Place last = queue.isEmpty() ? holders.owner() : newest;
         if (last == null || (!queue.isEmpty() && queue.get(last.claim.id()) != last)) {

@@ -4,7 +4,10 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The one counter of a store. As a node of a quorum it takes the number that a claim proposes, if that is a little ahead. */
+/**
+ * The one counter of a store. As a node of a quorum it takes the number that a claim proposes, if that is a little
+ * ahead.
+ */
 final class Tokens {
 
     /** Where a number is a time in microseconds, a tenth of a second. */

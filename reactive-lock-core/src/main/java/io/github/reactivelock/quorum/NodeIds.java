@@ -9,10 +9,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ids by which a claim goes at the nodes. When a connection breaks, a node may read what was sent over it after what is
- * sent over the next one. A release that comes so late must not free a vote that was given since. So a claim that has told a
- * node to give its vote back does not ask for it anew until the node says that it did, and then by another id, which no earlier
- * release names: {@code models/Quorum.tla: NewIds}. Nor does a hold rest on such a vote, though the node may still renew it.
+ * The ids by which a claim goes at the nodes. When a connection breaks, a node may read what was sent over it after
+ * what is sent over the next one. A release that comes so late must not free a vote that was given since. So a claim
+ * that has told a node to give its vote back does not ask for it anew until the node says that it did, and then by
+ * another id, which no earlier release names: {@code models/Quorum.tla: NewIds}. Nor does a hold rest on such a vote,
+ * though the node may still renew it.
  *
  * <pre>
  * state, of each node   the node is             leaves on

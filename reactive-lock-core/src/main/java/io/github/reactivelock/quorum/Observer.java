@@ -24,7 +24,10 @@ record Observer(Voters nodes, Scheduler timer) {
     private static final List<Duration> SOON =
             List.of(Duration.ofMillis(5), Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofMillis(125));
 
-    /** While votes are counted the lock is free, but for those who share it already. Fails if silent nodes decide whose it is. */
+    /**
+     * While votes are counted the lock is free, but for those who share it already. Fails if silent nodes decide whose
+     * it is.
+     */
     Mono<LockInfo> inspect(String key) {
         return settled(look(key), View::isCertain).map(view -> {
             if (view.isUndecided()) {
@@ -97,8 +100,8 @@ record Observer(Voters nodes, Scheduler timer) {
     }
 
     /**
-     * One node says which keys there are, and a majority what is true of each. The node's number stands before its own cursor,
-     * because a cursor is of one node.
+     * One node says which keys there are, and a majority what is true of each. The node's number stands before its own
+     * cursor, because a cursor is of one node.
      */
     Mono<LockPage> list(String prefix, String from) {
         return Mono.defer(() -> {

@@ -13,8 +13,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The holds of one owner as nodes show them. Several claims of an owner may share a lock, and nothing says which of them a number
- * is of. So beside those that a majority shows with the same number there are as many as a majority of nodes shows more.
+ * The holds of one owner as nodes show them. Several claims of an owner may share a lock, and nothing says which of
+ * them a number is of. So beside those that a majority shows with the same number there are as many as a majority of
+ * nodes shows more.
  *
  * @param agreed with numbers that a majority shows
  * @param likely with the lowest number of each that a node shows as if it were a grant's
@@ -65,8 +66,8 @@ record Owner(List<Holder> agreed, List<Holder> likely, boolean isOpen) {
     }
 
     /**
-     * The lowest of what nodes show in that place, without what a majority shows. A number that a node gave by itself is taken only
-     * where there is no other.
+     * The lowest of what nodes show in that place, without what a majority shows. A number that a node gave by itself
+     * is taken only where there is no other.
      */
     private static Holder lowest(List<List<Holder>> shown, int place, Set<Long> agreed) {
         return shown.stream()

@@ -5,9 +5,10 @@ import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
 
 /**
- * The tokens that claims propose to the nodes, in the hope that a majority takes one and the same: the time by this client's clock,
- * with a lead that brings it above what each node would give by itself. The lead is what the nodes' numbers were ahead of that
- * clock when they differed last. It may be below zero. Nothing but the number of round trips depends on it.
+ * The tokens that claims propose to the nodes, in the hope that a majority takes one and the same: the time by this
+ * client's clock, with a lead that brings it above what each node would give by itself. The lead is what the nodes'
+ * numbers were ahead of that clock when they differed last. It may be below zero. Nothing but the number of round trips
+ * depends on it.
  */
 final class Proposals {
 

@@ -28,8 +28,8 @@ import reactor.core.publisher.Sinks;
  * crowded   one round, next  further questions share the next; the round's end -> asking, with the next
  * </pre>
  *
- * <p>The engine asks again when it is out of patience, though the round before may be under way. An answer is given only
- * to questions that were asked before its round began, because the engine counts the lease from its question.
+ * <p>The engine asks again when it is out of patience, though the round before may be under way. An answer is given
+ * only to questions that were asked before its round began, because the engine counts the lease from its question.
  */
 final class QuorumClaim {
 
@@ -94,8 +94,8 @@ final class QuorumClaim {
     }
 
     /**
-     * Runs the round, or the next one if one is under way: {@code models/Quorum.tla: OneRoundAtATime}. Cancelling stops the
-     * waiting for it and not the round.
+     * Runs the round, or the next one if one is under way: {@code models/Quorum.tla: OneRoundAtATime}. Cancelling stops
+     * the waiting for it and not the round.
      */
     Mono<ClaimResult> inTurn(Mono<ClaimResult> round) {
         return Mono.defer(() -> {
@@ -206,8 +206,8 @@ final class QuorumClaim {
     }
 
     /**
-     * What to write to a node that shows another number; null where there is nothing to write. The node's own number, if it is
-     * higher, makes way only while the grant is in force, {@code models/Quorum.tla: MakesWay}.
+     * What to write to a node that shows another number; null where there is nothing to write. The node's own number,
+     * if it is higher, makes way only while the grant is in force, {@code models/Quorum.tla: MakesWay}.
      */
     synchronized @Nullable Untold untold(int node) {
         if (!isUntold(node)) {
@@ -283,7 +283,9 @@ final class QuorumClaim {
         return ++fruitless % PATIENCE == 0;
     }
 
-    /** Whether votes may be given back, not while the engine may rely on them: {@code models/Quorum.tla: MayGiveBack}. */
+    /**
+     * Whether votes may be given back, not while the engine may rely on them: {@code models/Quorum.tla: MayGiveBack}.
+     */
     synchronized boolean mayGiveBack() {
         if (!isWaiting()) {
             return false;
@@ -337,7 +339,9 @@ final class QuorumClaim {
         return moment(LONGEST_FIRST_MOMENT_MS);
     }
 
-    /** A moment that grows with each fruitless one: another claim may have the lock for long, on all nodes but a few. */
+    /**
+     * A moment that grows with each fruitless one: another claim may have the lock for long, on all nodes but a few.
+     */
     synchronized Duration growingMoment() {
         return moment(LONGEST_FIRST_MOMENT_MS << Math.min(fruitless, MOST_DOUBLINGS));
     }

@@ -126,8 +126,8 @@ final class QuorumClaims {
     }
 
     /**
-     * Where nodes know it by ids of their own, not before its lease is over: until then its release may be said again. No more than
-     * some thousands are remembered; an older one's votes run out with its lease.
+     * Where nodes know it by ids of their own, not before its lease is over: until then its release may be said again.
+     * No more than some thousands are remembered; an older one's votes run out with its lease.
      */
     private void forget(Claim claim, QuorumClaim known) {
         if (!known.ids().differ()) {
@@ -206,8 +206,8 @@ final class QuorumClaims {
     }
 
     /**
-     * What a node pushed, by the engine's ids. Its grant is only a vote: it makes the claim ask all nodes, at once if there are
-     * enough votes, else in a moment.
+     * What a node pushed, by the engine's ids. Its grant is only a vote: it makes the claim ask all nodes, at once if
+     * there are enough votes, else in a moment.
      */
     Mono<Signal> pushed(int node, Signal signal, int majority) {
         if (signal instanceof Signal.Suspect suspect) {

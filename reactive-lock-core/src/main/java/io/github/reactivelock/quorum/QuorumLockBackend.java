@@ -36,22 +36,26 @@ import reactor.core.publisher.Sinks;
  *       asks anew. Nodes pass a vote on to the oldest claim they know. A claim has one round at a time, giving back
  *       included, or votes could win that are being given back. It asks for a vote that it gave back by another id, so
  *       that a release which a node reads late frees nothing that was given since.
- *   <li><b>Token.</b> A claim proposes one. When a majority has the same, the grant counts after one round trip. Otherwise
- *       the highest of them is written back before it counts, to a majority of those whose lock it still is. The next such
- *       majority shares a node with this one, which has counted on, so its token is higher.
+ *   <li><b>Token.</b> A claim proposes one. When a majority has the same, the grant counts after one round trip.
+ *   Otherwise
+ *       the highest of them is written back before it counts, to a majority of those whose lock it still is. The next
+ *       such majority shares a node with this one, which has counted on, so its token is higher.
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
  *       waiting claims in about the same order. Nothing but the order depends on that clock.
  *   <li><b>Waiting.</b> Nodes push their grants. When those pushed make a majority, the claim asks all nodes again.
- *   <li><b>Try.</b> A claim that does not want to wait is told that the lock is taken where a majority names one owner with one
- *       token, or shares the lock. Otherwise votes are split and the lock may be free: it goes on as a claim that waits, for
- *       three times of a node at most, and then fails because it could not tell.
+ *   <li><b>Try.</b> A claim that does not want to wait is told that the lock is taken where a majority names one owner
+ *   with one
+ *       token, or shares the lock. Otherwise votes are split and the lock may be free: it goes on as a claim that
+ *       waits, for three times of a node at most, and then fails because it could not tell.
  *   <li><b>Renewal.</b> Goes to all nodes and holds when a majority confirmed it in this round. It does not copy a hold
- *       to a node that forgot it: a hold that lasts while a majority of nodes restarts one after the other is lost, with
- *       the signal.
- *   <li><b>Readers.</b> Need a majority as a writer does, so that one node at least has both before it and admits one kind.
- *       Those that overlap have different tokens: a node refuses to write one back that it shows of another reader, and the
- *       claim takes a higher one.
- *   <li><b>Release.</b> Goes to all nodes, behind the claim on the same connection, so that a node that has not answered
+ *       to a node that forgot it: a hold that lasts while a majority of nodes restarts one after the other is lost,
+ *       with the signal.
+ *   <li><b>Readers.</b> Need a majority as a writer does, so that one node at least has both before it and admits one
+ *   kind.
+ *       Those that overlap have different tokens: a node refuses to write one back that it shows of another reader, and
+ *       the claim takes a higher one.
+ *   <li><b>Release.</b> Goes to all nodes, behind the claim on the same connection, so that a node that has not
+ *   answered
  *       yet carries out both.
  * </ol>
  *
@@ -66,13 +70,13 @@ import reactor.core.publisher.Sinks;
  * node's address. And like every lock with a lease it cannot stop a process that was paused between looking at its hold
  * and acting.
  *
- * <p><b>What the token adds.</b> Redlock as described has none. With it a resource that refuses lower tokens than it has
- * seen is safe in all of these cases, as far as tokens rise. They do as long as no node that forgot has its clock behind the
- * token it forgot (which is a time): of the majority that a token was written back to, a node that has started anew may be
- * all that is part of the next one.
+ * <p><b>What the token adds.</b> Redlock as described has none. With it a resource that refuses lower tokens than it
+ * has seen is safe in all of these cases, as far as tokens rise. They do as long as no node that forgot has its clock
+ * behind the token it forgot (which is a time): of the majority that a token was written back to, a node that has
+ * started anew may be all that is part of the next one.
  *
- * <p><b>Sources.</b> The algorithm: "Distributed Locks with Redis", in the Redis documentation. Why leases and clocks do
- * not suffice: "How to do distributed locking" by Martin Kleppmann (2016). The answer to that: "Is Redlock safe?" by
+ * <p><b>Sources.</b> The algorithm: "Distributed Locks with Redis", in the Redis documentation. Why leases and clocks
+ * do not suffice: "How to do distributed locking" by Martin Kleppmann (2016). The answer to that: "Is Redlock safe?" by
  * Salvatore Sanfilippo, antirez (2016). Waiting for a lease after a restart is in the first; the tokens are what the
  * second asks for.
  */
@@ -235,8 +239,8 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /**
-     * Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. Fails where silent
-     * nodes decide it.
+     * Goes to all nodes; those that have the claim are the majority that its hold had, or the hold is over. Fails where
+     * silent nodes decide it.
      */
     @Override
     public Mono<Boolean> release(Claim claim) {
@@ -263,14 +267,14 @@ public final class QuorumLockBackend implements LockBackend {
      * that missed that shows a token of its own and is left alone. Such nodes are fewer than a majority, so the holder
      * has lost the lock; it gives their votes back, or they run out with its lease.
      *
-     * <p>The grant was in force if a majority ended it. A node that has yet to carry out a release ends it too, and says
-     * nothing about it. Where the holder has lost a node since, and one with a number of its own has just taken its
-     * place, fewer than a majority show the token: so a look comes first, and where it left that open it is not known
-     * whether the grant was in force. It fails then, and where silent nodes decide it, and is told to all nodes all the
-     * same.
+     * <p>The grant was in force if a majority ended it. A node that has yet to carry out a release ends it too, and
+     * says nothing about it. Where the holder has lost a node since, and one with a number of its own has just taken
+     * its place, fewer than a majority show the token: so a look comes first, and where it left that open it is not
+     * known whether the grant was in force. It fails then, and where silent nodes decide it, and is told to all nodes
+     * all the same.
      *
-     * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose token is not
-     * written back yet, that claim loses the vote as well: it is not confirmed then, and does not count.
+     * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose token is
+     * not written back yet, that claim loses the vote as well: it is not confirmed then, and does not count.
      */
     @Override
     public Mono<Boolean> forceRelease(String key, long fencingToken) {
@@ -321,8 +325,8 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /**
-     * Asks the first node that is connected for the keys, and a majority about each: a lock that only other nodes show is
-     * missing, and so is one for which {@link #inspect} would fail.
+     * Asks the first node that is connected for the keys, and a majority about each: a lock that only other nodes show
+     * is missing, and so is one for which {@link #inspect} would fail.
      */
     @Override
     public Mono<LockPage> list(String prefix, String from) {

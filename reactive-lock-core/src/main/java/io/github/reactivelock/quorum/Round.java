@@ -147,9 +147,10 @@ final class Round {
     }
 
     /**
-     * A node outside of the majority that granted may have numbered its vote higher, which says nothing. So the token of a
-     * grant that may still be in force is looked for on a majority: any other grant since would share a node with that one,
-     * and have left a higher number there. A node that failed may show it as well, so it is not known to be over then.
+     * A node outside of the majority that granted may have numbered its vote higher, which says nothing. So the token
+     * of a grant that may still be in force is looked for on a majority: any other grant since would share a node with
+     * that one, and have left a higher number there. A node that failed may show it as well, so it is not known to be
+     * over then.
      */
     boolean isTokenCertain() {
         return known == 0 || isUnchanged() || tokens.getOrDefault(known, 0) + silent() + failures.size() < majority();
@@ -206,8 +207,9 @@ final class Round {
     }
 
     /**
-     * A majority names one owner with one token, which is a grant's. Several owners are a split, in which the lock may be free. One
-     * with several tokens may have given one vote back before it got the other, {@code models/Quorum.tla: OneOwnerIsNamed}.
+     * A majority names one owner with one token, which is a grant's. Several owners are a split, in which the lock may
+     * be free. One with several tokens may have given one vote back before it got the other,
+     * {@code models/Quorum.tla: OneOwnerIsNamed}.
      */
     boolean isTaken() {
         return owners.values().stream().anyMatch(nodes -> nodes >= majority());
@@ -246,7 +248,9 @@ final class Round {
         return olderWait;
     }
 
-    /** The nodes that gave us their vote while a claim with the same place waits for it. One of the two has to give way. */
+    /**
+     * The nodes that gave us their vote while a claim with the same place waits for it. One of the two has to give way.
+     */
     Set<Integer> votesOfEquals() {
         return equalWait;
     }

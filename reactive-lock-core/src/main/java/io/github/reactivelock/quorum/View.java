@@ -79,7 +79,10 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         return holders.isEmpty() && (!likely.isEmpty() || (silent > 0 && isOpen && showsAny()));
     }
 
-    /** Of the nodes that show the newest holder, the one with the longest queue: what a majority queued is in one of them. */
+    /**
+     * Of the nodes that show the newest holder, the one with the longest queue: what a majority queued is in one of
+     * them.
+     */
     LockInfo info() {
         if (holders.isEmpty()) {
             return new LockInfo.Free(key);

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The nodes' answers to one renewal of several claims, counted for each claim. A pure count, used by one thread at a time. */
+/**
+ * The nodes' answers to one renewal of several claims, counted for each claim. A pure count, used by one thread at a
+ * time.
+ */
 final class VoteCount {
 
     private final int majority;

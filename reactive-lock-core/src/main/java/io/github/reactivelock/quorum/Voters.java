@@ -75,7 +75,9 @@ final class Voters {
         return quarter.compareTo(timeout) < 0 ? withTimeout(quarter) : this;
     }
 
-    /** Nodes that were silent a moment ago get little time, so that those that are dead leave time for several rounds. */
+    /**
+     * Nodes that were silent a moment ago get little time, so that those that are dead leave time for several rounds.
+     */
     Voters impatientWith(Set<Integer> nodes) {
         return nodes.isEmpty() ? this : new Voters(all, timeout, surroundings, underWay, nodes);
     }
@@ -121,7 +123,10 @@ final class Voters {
         return all.size() / 2 + 1;
     }
 
-    /** Each node would admit as many as the capacity, and a claim needs a majority of nodes only. Null if there is no reason. */
+    /**
+     * Each node would admit as many as the capacity, and a claim needs a majority of nodes only. Null if there is no
+     * reason.
+     */
     @Nullable
     String whyUnsupported(Share share) {
         if (share.isWhole() || share.equals(Share.ONE)) {
@@ -176,9 +181,9 @@ final class Voters {
     }
 
     /**
-     * Asks several nodes at once, and only then lets their answers be heard. A caller that has heard enough cancels, which
-     * stops the listening and not the asking: a node that was left out of a claim, a raise or a release, or that heard
-     * of them in another order than the others, would contradict them.
+     * Asks several nodes at once, and only then lets their answers be heard. A caller that has heard enough cancels,
+     * which stops the listening and not the asking: a node that was left out of a claim, a raise or a release, or that
+     * heard of them in another order than the others, would contradict them.
      */
     <T> Flux<Answer<T>> ask(Collection<Integer> asked, Question<T> question) {
         return Flux.defer(() -> {

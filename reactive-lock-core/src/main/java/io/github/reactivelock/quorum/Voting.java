@@ -99,8 +99,9 @@ final class Voting {
     }
 
     /**
-     * Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. A token is proposed for a grant
-     * that is to come, not for one that may be in force. A node that has yet to say that it gave a vote back is told again first.
+     * Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. A token is proposed for
+     * a grant that is to come, not for one that may be in force. A node that has yet to say that it gave a vote back is
+     * told again first.
      */
     private Mono<Round> round(long asked) {
         long inForce = candidacy.tokenInForce();
@@ -122,7 +123,10 @@ final class Voting {
                 .then(Mono.just(round));
     }
 
-    /** Not where it was told meanwhile that the vote is to go back. A round that is over has it asked all the same: see Voters. */
+    /**
+     * Not where it was told meanwhile that the vote is to go back. A round that is over has it asked all the same: see
+     * Voters.
+     */
     private Mono<Vote> vote(QuorumNode node, int number, Claim asking, long proposal) {
         if (candidacy.isWithdrawn() || !candidacy.ids().isVoteOfNow(number, asking.id())) {
             return Mono.empty();
@@ -136,9 +140,9 @@ final class Voting {
     }
 
     /**
-     * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. One that comes
-     * after the grant with another token is told of the grant's. One that comes after a round without a grant makes the
-     * claim ask again.
+     * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. One
+     * that comes after the grant with another token is told of the grant's. One that comes after a round without a
+     * grant makes the claim ask again.
      */
     private Mono<Boolean> ifLate(QuorumNode node, int number, Claim asked, Vote vote) {
         if (candidacy.isWithdrawn()) {
@@ -168,14 +172,16 @@ final class Voting {
     }
 
     /**
-     * Asks a node that has our vote for its number, and writes the token of the grant in force to it if that is another. The
-     * claim takes no place in the queue of a node that has lost the vote by then.
+     * Asks a node that has our vote for its number, and writes the token of the grant in force to it if that is
+     * another. The claim takes no place in the queue of a node that has lost the vote by then.
      */
     Mono<Vote> lookAndShow(QuorumNode node, int number) {
         return vote(node, number, as(at(number), Claim.Mode.TRY), 0);
     }
 
-    /** Readers have a rule of their own, that no two have the same token; a node sees to it when one is written back. */
+    /**
+     * Readers have a rule of their own, that no two have the same token; a node sees to it when one is written back.
+     */
     private boolean mayAgree() {
         return claim.share().isWhole();
     }
@@ -249,18 +255,18 @@ final class Voting {
     }
 
     /**
-     * A round that began before the grant of the last one was heard may find too few votes because nodes are silent, while
-     * the engine relies on that grant: such a round proves nothing about it, and names no token. Otherwise the next majority
-     * shares a node with the one that has the token of this claim's last grant, and goes beyond it. The counters of single
-     * nodes say nothing: one that is ahead may not be part of that majority.
+     * A round that began before the grant of the last one was heard may find too few votes because nodes are silent,
+     * while the engine relies on that grant: such a round proves nothing about it, and names no token. Otherwise the
+     * next majority shares a node with the one that has the token of this claim's last grant, and goes beyond it. The
+     * counters of single nodes say nothing: one that is ahead may not be part of that majority.
      */
     private ClaimResult queued(Duration recheckAfter) {
         return new ClaimResult.Queued(recheckAfter, null, candidacy.tokenOfThePast());
     }
 
     /**
-     * Releases at several nodes and waits for those that are sure to have something to give back. The others are told again
-     * before they are asked in the next round, see {@link NodeIds}.
+     * Releases at several nodes and waits for those that are sure to have something to give back. The others are told
+     * again before they are asked in the next round, see {@link NodeIds}.
      */
     private Mono<Void> giveBack(Set<Integer> at, Set<Integer> sure) {
         if (!candidacy.mayGiveBack()) {
@@ -283,11 +289,11 @@ final class Voting {
 
     /**
      * Where the votes' tokens differ the highest is written back before the grant counts,
-     * {@code models/Quorum.tla: WriteBack}, to a majority of nodes that voted in this round and whose lock is still this
-     * claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show nothing: a vote may have been taken by force since it
-     * was given, under the number that its node had given it. A node says no too if it shows the token of another claim that
-     * shares the lock, for majorities of readers need not have numbered theirs at the same node; then a higher one is as
-     * good.
+     * {@code models/Quorum.tla: WriteBack}, to a majority of nodes that voted in this round and whose lock is still
+     * this claim's, {@code models/Quorum.tla: OwnersConfirm}. Others show nothing: a vote may have been taken by force
+     * since it was given, under the number that its node had given it. A node says no too if it shows the token of
+     * another claim that shares the lock, for majorities of readers need not have numbered theirs at the same node;
+     * then a higher one is as good.
      */
     private Mono<ClaimResult> confirm(Round round, long since) {
         return confirm(round, since, Math.max(round.token(), candidacy.fencingToken()), 0);

@@ -103,8 +103,8 @@ final class Watch {
     }
 
     /**
-     * What the other look showed. Later, nothing has happened that is not certain. Who begins to watch hears of a lock in any
-     * case, but for one that may be whose silent nodes say: that is looked for again and again.
+     * What the other look showed. Later, nothing has happened that is not certain. Who begins to watch hears of a lock
+     * in any case, but for one that may be whose silent nodes say: that is looked for again and again.
      */
     List<LockEvent> seenAgain(View view, Runnable again) {
         View later = uncertain == null ? view : view.after(uncertain);

@@ -11,7 +11,8 @@ import java.util.Objects;
  * It begins with 128 random bits of the client, so it cannot be guessed.
  *
  * @param key the lock's key, already checked by the engine
- * @param id at most 40 characters of URL-safe Base64 and dots; a quorum asks a node by one with a tilde and a number behind it
+ * @param id at most 40 characters of URL-safe Base64 and dots; a quorum asks a node by one with a tilde and a number
+ *     behind it
  * @param owner a name for people, shown by {@link LockInfo}; it decides nothing
  * @param lease how long the store keeps the lock, or the place in the queue, without hearing again
  * @param mode whether to wait in the queue

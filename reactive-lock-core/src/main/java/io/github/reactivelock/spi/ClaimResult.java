@@ -32,12 +32,12 @@ public sealed interface ClaimResult {
      *
      * @param recheckAfter when to ask again if no signal came, usually what is left of the owner's lease; of the lease
      *     that ends first where several share the lock
-     * @param behind the id of the claim that is served directly before this one, the owner's included, or null if that is
-     *     not known, or if one of the two has another share than the other. Said when a claim is queued, it stays true until
-     *     one of the two leaves: a queue grows at its end only
-     * @param newestToken a fencing token, found in the same atomic step: every grant of this claim that begins after this
-     *     answer has a higher one, so that a push or an answer with this one or a lower one speaks of a grant that is
-     *     over. Where grants are counted, the last token given for the key. Zero if nothing is known
+     * @param behind the id of the claim that is served directly before this one, the owner's included, or null if that
+     *     is not known, or if one of the two has another share than the other. Said when a claim is queued, it stays
+     *     true until one of the two leaves: a queue grows at its end only
+     * @param newestToken a fencing token, found in the same atomic step: every grant of this claim that begins after
+     *     this answer has a higher one, so that a push or an answer with this one or a lower one speaks of a grant that
+     *     is over. Where grants are counted, the last token given for the key. Zero if nothing is known
      */
     record Queued(Duration recheckAfter, @Nullable String behind, long newestToken) implements ClaimResult {
         /**

@@ -9,8 +9,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * A store that keeps, for every key, its holders and a queue of waiting claims. The claim that is first in the queue is
- * granted as soon as the units in use and its own fit the capacity of its {@link Claim#share()}. The engine does the waiting, renewing,
- * timing out and cancelling; a backend only answers questions and pushes signals.
+ * granted as soon as the units in use and its own fit the capacity of its {@link Claim#share()}. The engine does the
+ * waiting, renewing, timing out and cancelling; a backend only answers questions and pushes signals.
  *
  * <p>Every publisher is cold and never blocks the subscribing thread. Results may arrive on any thread, the driver's
  * event loop included; the engine never runs user code there. Commands subscribed one after the other should reach the
@@ -29,8 +29,8 @@ public interface LockBackend {
     int PASS_BITS = 12;
 
     /**
-     * Whether a question would leave for the store now. While it would not, the engine keeps its questions to itself and
-     * waits for {@link #ready}; so nothing piles up in a driver. Asked before every question, so it only looks.
+     * Whether a question would leave for the store now. While it would not, the engine keeps its questions to itself
+     * and waits for {@link #ready}; so nothing piles up in a driver. Asked before every question, so it only looks.
      *
      * @return false before the first connection and while one is interrupted; always true unless overridden
      */
@@ -41,16 +41,16 @@ public interface LockBackend {
     /**
      * Opens a connection if there is none, and waits for one that is being opened again.
      *
-     * @return completes when {@link #isReady} is true; an error says that none could be opened, and the next subscription
-     *     tries again
+     * @return completes when {@link #isReady} is true; an error says that none could be opened, and the next
+     *     subscription tries again
      */
     default Mono<Void> ready() {
         return Mono.empty();
     }
 
     /**
-     * What keeps the store from being asked now, or from answering, as was said last: a refused reconnection, or a refusal that
-     * passes. Asked where a wait for the store is over, for the error's message.
+     * What keeps the store from being asked now, or from answering, as was said last: a refused reconnection, or a
+     * refusal that passes. Asked where a wait for the store is over, for the error's message.
      *
      * @return a sentence for the user, without any secret; empty unless known
      */
@@ -92,9 +92,9 @@ public interface LockBackend {
     Mono<ClaimResult> claim(Claim claim);
 
     /**
-     * Whether a question about a claim still stands in a line of this backend, for a connection say, so that its silence
-     * is not the store's. Asked for now and then until the answer comes; meanwhile the question is waited for as long as the
-     * store answers others. So it only looks.
+     * Whether a question about a claim still stands in a line of this backend, for a connection say, so that its
+     * silence is not the store's. Asked for now and then until the answer comes; meanwhile the question is waited for
+     * as long as the store answers others. So it only looks.
      *
      * @param claim about which {@link #claim} was asked
      * @return false unless overridden
@@ -105,8 +105,8 @@ public interface LockBackend {
 
     /**
      * Lets the leases of several held claims start anew, in as few commands as the store allows. A claim that the store
-     * does not hold is never brought back by this. Each claim is answered for itself: where the store refuses one of them,
-     * the others are renewed, and all that a hold needs is written before anything that the store may refuse.
+     * does not hold is never brought back by this. Each claim is answered for itself: where the store refuses one of
+     * them, the others are renewed, and all that a hold needs is written before anything that the store may refuse.
      *
      * @param held claims that were granted; never empty
      * @return which are still held, which are not, and which the store refused; one that could not be asked about is in
@@ -115,9 +115,9 @@ public interface LockBackend {
     Mono<RenewalResult> renew(List<Claim> held);
 
     /**
-     * Gives the lock up if the claim owns it, or its share of it, handing it to the next live waiting claims that fit in
-     * the same atomic step, and otherwise takes the claim out of the queue, which may let those behind it in. Idempotent: said again it changes nothing, and it never touches a
-     * successor.
+     * Gives the lock up if the claim owns it, or its share of it, handing it to the next live waiting claims that fit
+     * in the same atomic step, and otherwise takes the claim out of the queue, which may let those behind it in.
+     * Idempotent: said again it changes nothing, and it never touches a successor.
      *
      * @param claim the claim to end
      * @return whether the claim owned the lock until now; never empty. False is a statement about the hold, which is
@@ -127,15 +127,15 @@ public interface LockBackend {
     Mono<Boolean> release(Claim claim);
 
     /**
-     * Ends a hold and leaves its lock taken, in one atomic step: the lock passes, with its token and without a new grant, from
-     * the claim that owns it to another, whose lease begins now and is not renewed. Commands for the first claim from
-     * then on, or late ones, change nothing. Idempotent: said again, the lease of the second begins anew, if that still
-     * owns the lock.
+     * Ends a hold and leaves its lock taken, in one atomic step: the lock passes, with its token and without a new
+     * grant, from the claim that owns it to another, whose lease begins now and is not renewed. Commands for the first
+     * claim from then on, or late ones, change nothing. Idempotent: said again, the lease of the second begins anew, if
+     * that still owns the lock.
      *
      * @param held the claim whose hold ends
      * @param kept who has the lock from then on, until it is released or its lease is over
-     * @return whether one of the two owned the lock until now; never empty; an error where that is not known, as of {@link
-     *     #release}; unless overridden an error that says that this store cannot do it
+     * @return whether one of the two owned the lock until now; never empty; an error where that is not known, as of
+     *     {@link #release}; unless overridden an error that says that this store cannot do it
      */
     default Mono<Boolean> keep(Claim held, Claim kept) {
         return Mono.error(() -> new UnsupportedOperationException(getClass().getSimpleName()
@@ -145,8 +145,8 @@ public interface LockBackend {
     /**
      * What the store pushes to this backend's claims. Subscribed once by every client, for its whole life, and again
      * after an error. {@link Signal.Reconnected} is emitted each time pushes start (or start again) to arrive, the
-     * first time included, because what was pushed before may have been missed. An error is an interruption, unless it is
-     * a {@link SignalsRefusedException}, which fails all waiting acquisitions.
+     * first time included, because what was pushed before may have been missed. An error is an interruption, unless it
+     * is a {@link SignalsRefusedException}, which fails all waiting acquisitions.
      *
      * @return signals, without end
      */
@@ -200,9 +200,9 @@ public interface LockBackend {
     }
 
     /**
-     * Looks at the next few of the locks that are held, one after the other part after part. A lock that is held all the
-     * time is in one part at least, and may be in two; no question makes the server look at more than a few thousand keys
-     * at once, where it can be avoided.
+     * Looks at the next few of the locks that are held, one after the other part after part. A lock that is held all
+     * the time is in one part at least, and may be in two; no question makes the server look at more than a few
+     * thousand keys at once, where it can be avoided.
      *
      * @param prefix what the keys begin with, as the user wrote them; empty for all
      * @param from empty for the first part, and {@link LockPage#next} of the part before for every other
@@ -225,12 +225,13 @@ public interface LockBackend {
 
     /**
      * Ends one grant, and no other, and hands the lock to the next live waiting claim in the same atomic step. For
-     * operators. Where it can, the store pushes {@link Signal.Suspect} to the owner. Idempotent: said again, by a driver
-     * whose connection broke for example, it leaves a later owner alone.
+     * operators. Where it can, the store pushes {@link Signal.Suspect} to the owner. Idempotent: said again, by a
+     * driver whose connection broke for example, it leaves a later owner alone.
      *
      * @param key the lock's key
      * @param fencingToken the grant's token, as {@link #inspect} shows it
-     * @return whether that grant was in force until now; never empty; an error where that is not known, as of {@link #release}
+     * @return whether that grant was in force until now; never empty; an error where that is not known, as of
+     *     {@link #release}
      */
     Mono<Boolean> forceRelease(String key, long fencingToken);
 

@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The store's answer to a renewal of several claims, each of which is answered for itself: what is wrong with one lock says
- * nothing of the others. A claim that is in none of the parts could not be asked about (its shard did not answer, say), which
- * is not a loss, and neither is a refusal.
+ * The store's answer to a renewal of several claims, each of which is answered for itself: what is wrong with one lock
+ * says nothing of the others. A claim that is in none of the parts could not be asked about (its shard did not answer,
+ * say), which is not a loss, and neither is a refusal.
  *
  * @param renewed ids of the claims whose lease started anew
  * @param lost ids of the claims that the store does not hold, and why, as far as it can tell

@@ -9,10 +9,10 @@ import java.time.Duration;
  * @param incarnation differs between nodes, and between two lives of one node
  * @param uptime how long this incarnation has been up, never too much
  * @param firstWaiting the lowest ticket in the node's queue, to which an owner without a majority gives way
- * @param owner the id of the claim that has the lock at this node where the claim that asks has not, {@link #SHARED} where
- *     several may share it, empty if it is not known
- * @param ownersToken what the node shows as the token of that owner, zero where several may share the lock. A majority of nodes
- *     that name one owner with one token show a grant; with several tokens its votes may only be under way
+ * @param owner the id of the claim that has the lock at this node where the claim that asks has not, {@link #SHARED}
+ *     where several may share it, empty if it is not known
+ * @param ownersToken what the node shows as the token of that owner, zero where several may share the lock. A majority
+ *     of nodes that name one owner with one token show a grant; with several tokens its votes may only be under way
  */
 public record Vote(
         ClaimResult result, String incarnation, Duration uptime, long firstWaiting, String owner, long ownersToken) {

@@ -62,8 +62,8 @@ public sealed interface LockInfo {
      * @param remaining what is left of the lease by the store's clock
      * @param waiters claims in the store's queue; a process that passes the lock on among its own flows counts once
      * @param age for how long the grant has lasted by the store's clock; null if the store does not know
-     * @param queue the first of those that wait, at most {@link #MOST_SHOWN}, in the order in which they are served; empty
-     *     if the store does not show them
+     * @param queue the first of those that wait, at most {@link #MOST_SHOWN}, in the order in which they are served;
+     *     empty if the store does not show them
      * @param shares how the lock is shared; null if one claim owns the whole of it
      */
     record Held(
@@ -154,8 +154,9 @@ public sealed interface LockInfo {
     }
 
     /**
-     * A claim that shares a lock. As of {@link Held}, hand-overs inside the owner's process are not visible: the name is that of
-     * the flow for which the claim was made, and another flow of that process may have the share now, or have it too.
+     * A claim that shares a lock. As of {@link Held}, hand-overs inside the owner's process are not visible: the name
+     * is that of the flow for which the claim was made, and another flow of that process may have the share now, or
+     * have it too.
      *
      * @param owner the name the claim gave itself
      * @param units how many units it has

@@ -1,12 +1,14 @@
 package io.github.reactivelock.state;
 
 /**
- * How much of a lock a claim wants: a number of units, and how many units may be in use while it has them. The claim that
- * is first in the queue is granted as soon as the units in use and its own fit its capacity, and none overtakes it. So one
- * rule makes an exclusive lock ({@link #WHOLE}), a read lock ({@link #ONE}) and a semaphore ({@link #permits}).
+ * How much of a lock a claim wants: a number of units, and how many units may be in use while it has them. The claim
+ * that is first in the queue is granted as soon as the units in use and its own fit its capacity, and none overtakes
+ * it. So one rule makes an exclusive lock ({@link #WHOLE}), a read lock ({@link #ONE}) and a semaphore
+ * ({@link #permits}).
  *
  * @param units how many units the claim takes, from 1 to its capacity
- * @param capacity how many units may be in use, its own included; {@code Integer.MAX_VALUE} only for one unit or for all
+ * @param capacity how many units may be in use, its own included; {@code Integer.MAX_VALUE} only for one unit or for
+ *     all
  */
 public record Share(int units, int capacity) {
 

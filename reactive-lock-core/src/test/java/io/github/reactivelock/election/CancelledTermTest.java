@@ -13,7 +13,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A cancel at each of the moments at which the thread-locals of the flow are set, one of which is between grant and term. */
+/**
+ * A cancel at each of the moments at which the thread-locals of the flow are set, one of which is between grant and
+ * term.
+ */
 class CancelledTermTest {
 
     private static final String KEY = "cancels";

@@ -112,7 +112,9 @@ class InMemoryVoteTest {
         assertThat(grantedTo(claim("next"))).isGreaterThan(own);
     }
 
-    /** It was sent for a vote whose lease ended meanwhile, and another claim had the lock since, under a higher token. */
+    /**
+     * It was sent for a vote whose lease ended meanwhile, and another claim had the lock since, under a higher token.
+     */
     @Test
     void aTokenWrittenBackLateDoesNotLowerANewerVotesNumber() {
         Claim owner = claim("owner");

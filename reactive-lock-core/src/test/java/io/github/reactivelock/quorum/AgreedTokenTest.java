@@ -50,7 +50,9 @@ class AgreedTokenTest {
         assertThat(nodes).allSatisfy(node -> assertThat(node.raised).containsExactly(token(9)));
     }
 
-    /** Nodes that serve a waiting claim by themselves count on from the same token, so their numbers are often the same. */
+    /**
+     * Nodes that serve a waiting claim by themselves count on from the same token, so their numbers are often the same.
+     */
     @Test
     void oneNumberThatNodesGaveByThemselvesIsNoGrantsToken() {
         vote(8, 8, 8);

@@ -58,7 +58,9 @@ class GivenBackNodeTest {
         assertThat(relies && another).as("two holders").isFalse();
     }
 
-    /** The node says that the vote is back after the grant: it has to be asked all the same, or the hold is short of it. */
+    /**
+     * The node says that the vote is back after the grant: it has to be asked all the same, or the hold is short of it.
+     */
     @Test
     void aNodeSlowToReturnAVoteIsAskedThoughTheRoundIsOver() {
         for (int i = 0; i < 3; i++) {

@@ -103,7 +103,9 @@ class ObserverTest {
         assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isFalse();
     }
 
-    /** Two nodes agree on the owner, so the third is not waited for; whichever they are, one of them knows the claim. */
+    /**
+     * Two nodes agree on the owner, so the third is not waited for; whichever they are, one of them knows the claim.
+     */
     @Test
     void aClaimThatAMajorityQueuedIsShownWhicheverNodesAnswer() {
         for (int late = 0; late < 3; late++) {

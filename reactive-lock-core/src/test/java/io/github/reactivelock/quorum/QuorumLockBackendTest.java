@@ -122,7 +122,10 @@ class QuorumLockBackendTest {
         assertThat(quorum.claim(claim).block(LIMIT)).isEqualTo(new ClaimResult.Granted(token(5), LEASE));
     }
 
-    /** It may be the other one of those that show the token of the hold, which would be taken for over if it had another. */
+    /**
+     * It may be the other one of those that show the token of the hold, which would be taken for over if it had
+     * another.
+     */
     @Test
     void aHoldIsNotGrantedAnewBecauseANodeIsSilent() {
         Claim claim = claim("one");
@@ -200,7 +203,10 @@ class QuorumLockBackendTest {
         assertThat(quorum.forceRelease("k", token(5)).block(LIMIT)).isFalse();
     }
 
-    /** The third was not needed for the grant, and numbers its vote by itself; the first was needed, and has forgotten it. */
+    /**
+     * The third was not needed for the grant, and numbers its vote by itself; the first was needed, and has forgotten
+     * it.
+     */
     @Test
     void aForcedReleaseIsUncertainWhereOnlyOneNodeShowsTheToken() {
         nodes.get(0).info = Mono.just(new LockInfo.Free("k"));

@@ -72,7 +72,9 @@ class RivalTriesTest {
         assertThat(stores).allSatisfy(store -> assertThat(store.size()).isZero());
     }
 
-    /** A client that died with a vote keeps that for its lease; with another node silent no claim can have a majority. */
+    /**
+     * A client that died with a vote keeps that for its lease; with another node silent no claim can have a majority.
+     */
     @Test
     void aTryThatCannotTellSaysSoInTheTimeOfAFewQuestions() {
         List<InMemoryLockBackend> stores = stores(3);

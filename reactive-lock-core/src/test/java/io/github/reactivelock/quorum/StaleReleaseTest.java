@@ -13,8 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A vote that is given back over a connection which then breaks. What had left is still in the network, and the node reads it
- * after what the client says over its next connection: {@code models/Quorum.tla: NewIds}.
+ * A vote that is given back over a connection which then breaks. What had left is still in the network, and the node
+ * reads it after what the client says over its next connection: {@code models/Quorum.tla: NewIds}.
  */
 class StaleReleaseTest {
 
@@ -24,7 +24,10 @@ class StaleReleaseTest {
     private final Claim first = claim("first");
     private final Claim second = claim("second");
 
-    /** The second claim has the third node's vote. The first one gives back what it may have at the second node, and is granted. */
+    /**
+     * The second claim has the third node's vote. The first one gives back what it may have at the second node, and is
+     * granted.
+     */
     @BeforeEach
     void theFirstClaimGivesItsVotesBackAndGetsThemAnew() {
         three.allHaveBeenUpForLong();

@@ -143,7 +143,9 @@ class WatchTest {
         assertThat(heard).containsExactly(FREE, new LockEvent.Acquired("k", "next", TOKEN + 1));
     }
 
-    /** A third node keeps its own number of the grant, and one of the two that show the token gives its vote to another. */
+    /**
+     * A third node keeps its own number of the grant, and one of the two that show the token gives its vote to another.
+     */
     @Test
     void anOwnerStaysWithItsMajorityThoughNotAllShowTheToken() {
         held(0, "worker", TOKEN);

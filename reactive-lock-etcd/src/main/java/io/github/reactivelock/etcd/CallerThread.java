@@ -5,8 +5,8 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs what jetcd wants run on another thread at once on the calling one. All that jetcd does there is to hand a request
- * to gRPC, which does not block; a thread pool would only add a hop and could swap the order of two commands.
+ * Runs what jetcd wants run on another thread at once on the calling one. All that jetcd does there is to hand a
+ * request to gRPC, which does not block; a thread pool would only add a hop and could swap the order of two commands.
  */
 final class CallerThread extends AbstractExecutorService {
 

@@ -81,7 +81,9 @@ final class ClaimKeys {
         return isRoom || claims.stream().anyMatch(kv -> kv.getKey().equals(standing.name));
     }
 
-    /** Puts the claim's key unless it is there already, and that of one that only tries only while there is room for it. */
+    /**
+     * Puts the claim's key unless it is there already, and that of one that only tries only while there is room for it.
+     */
     Mono<QueuePosition> put(ClaimState standing, Lease lease) {
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
         ByteSequence lock = names.lock(standing.claim.key());
@@ -127,7 +129,9 @@ final class ClaimKeys {
         return standing.putAgain() ? put(standing, lease) : Mono.just(QueuePosition.NONE);
     }
 
-    /** A key was put late, for a claim that had this place before and has ended, or on a lease that is taken to be gone. */
+    /**
+     * A key was put late, for a claim that had this place before and has ended, or on a lease that is taken to be gone.
+     */
     private Mono<QueuePosition> replace(KeyValue stray, ClaimState standing, Lease lease) {
         return deleteIfSame(stray)
                 .then(Mono.defer(() -> standing.putAgain() ? put(standing, lease) : Mono.just(QueuePosition.NONE)));
@@ -206,8 +210,8 @@ final class ClaimKeys {
     }
 
     /**
-     * Leaves an owner's key, and so its place, to another claim with a lease of its own. The name and the create revision stay,
-     * so for those behind it nothing has changed. False if the key is neither's.
+     * Leaves an owner's key, and so its place, to another claim with a lease of its own. The name and the create
+     * revision stay, so for those behind it nothing has changed. False if the key is neither's.
      */
     Mono<Boolean> leaveTo(ClaimState owner, Claim kept, long lease) {
         ByteSequence value = new ClaimValue(session.get(), kept.id(), kept.owner()).bytes();

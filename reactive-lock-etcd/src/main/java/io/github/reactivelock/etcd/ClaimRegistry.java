@@ -116,8 +116,8 @@ final class ClaimRegistry implements Lease.Findings {
     }
 
     /**
-     * A key is there, and its claim has ended. If the claim knew of it, it is the release that deletes it, and that could not tell
-     * that it ended a hold if it found none.
+     * A key is there, and its claim has ended. If the claim knew of it, it is the release that deletes it, and that
+     * could not tell that it ended a hold if it found none.
      */
     private Mono<Void> deleteLate(ClaimState standing, long revision) {
         return standing.revision() == revision ? Mono.empty() : keys.delete(standing.name, revision);
@@ -177,7 +177,9 @@ final class ClaimRegistry implements Lease.Findings {
                 standing.claim.lease(), own == null ? null : own.claim.id(), token(line.revision() - 1)));
     }
 
-    /** The claim of this client for the whole of a lock that a key was put for: one that tells the next when it leaves. */
+    /**
+     * The claim of this client for the whole of a lock that a key was put for: one that tells the next when it leaves.
+     */
     private @Nullable ClaimState own(KeyValue key) {
         ClaimState own = byTail.get(KeyLayout.tail(key.getKey()));
         return own != null && own.isWhole() && own.revision() == key.getCreateRevision() ? own : null;

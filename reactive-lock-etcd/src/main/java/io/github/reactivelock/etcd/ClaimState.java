@@ -171,7 +171,9 @@ final class ClaimState {
         return true;
     }
 
-    /** A client that claims does not believe that it has the lock, so a grant that was lost does not block a new one. */
+    /**
+     * A client that claims does not believe that it has the lock, so a grant that was lost does not block a new one.
+     */
     synchronized void claimed() {
         if (stage == Stage.LOST) {
             stage = Stage.ENTERING;
@@ -303,7 +305,9 @@ final class ClaimState {
         }
     }
 
-    /** To be disposed outside: jetcd takes a lock of its own to close a watch, and holds it while it reports an error. */
+    /**
+     * To be disposed outside: jetcd takes a lock of its own to close a watch, and holds it while it reports an error.
+     */
     private Disposable stopFollowing() {
         Following stopped = following;
         following = null;

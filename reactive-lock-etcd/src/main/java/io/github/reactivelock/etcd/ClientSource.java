@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Where the jetcd client comes from: from the user, who keeps it, or from a builder. What is built here fails instead of
- * waiting for a connection, gives every command a deadline, and notices a dead connection within 13 seconds.
+ * Where the jetcd client comes from: from the user, who keeps it, or from a builder. What is built here fails instead
+ * of waiting for a connection, gives every command a deadline, and notices a dead connection within 13 seconds.
  */
 final class ClientSource {
 

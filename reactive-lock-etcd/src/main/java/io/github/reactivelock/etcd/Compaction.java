@@ -15,7 +15,9 @@ import reactor.core.publisher.Mono;
  */
 final class Compaction {
 
-    /** About 15 megabytes of locks. A server that compacts every hour gets there within its first hour when it is busy. */
+    /**
+     * About 15 megabytes of locks. A server that compacts every hour gets there within its first hour when it is busy.
+     */
     static final long MANY = 100_000;
 
     private static final Logger log = LoggerFactory.getLogger(Compaction.class);

@@ -18,10 +18,10 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
- * How the claims of this client that wait for a share learn that they are in. Those of one lock have one watch, chosen for the
- * first of them, since none of the others can be in before it: on the last claim for the whole that is before it, or, if there is
- * none, on all claims of the lock. If any of these keys goes, one read of the line decides for all of them. Guarded by
- * itself; nothing slow happens inside.
+ * How the claims of this client that wait for a share learn that they are in. Those of one lock have one watch, chosen
+ * for the first of them, since none of the others can be in before it: on the last claim for the whole that is before
+ * it, or, if there is none, on all claims of the lock. If any of these keys goes, one read of the line decides for all
+ * of them. Guarded by itself; nothing slow happens inside.
  */
 final class Crowds {
 
@@ -124,7 +124,9 @@ final class Crowds {
                 .then();
     }
 
-    /** The line is read when the watch has begun and after each deletion; deletions meanwhile are answered by one more. */
+    /**
+     * The line is read when the watch has begun and after each deletion; deletions meanwhile are answered by one more.
+     */
     private Mono<Void> round(Crowd crowd, Disposable.Swap watch, @Nullable Target target) {
         return (target == null ? keys.deletions(crowd.key) : keys.deletions(target.name))
                 .onBackpressureLatest()

@@ -133,8 +133,8 @@ final class Etcd {
     }
 
     /**
-     * Changes from a revision on. Any interruption is an error: jetcd would go on by itself, but can skip events when it
-     * is interrupted again before it has caught up.
+     * Changes from a revision on. Any interruption is an error: jetcd would go on by itself, but can skip events when
+     * it is interrupted again before it has caught up.
      */
     Flux<WatchResponse> watch(ByteSequence key, WatchOption option) {
         return Flux.defer(() -> {
@@ -217,7 +217,9 @@ final class Etcd {
                 });
     }
 
-    /** A failure travels as a value, because Reactor logs an error that comes after a cancellation as one of its own. */
+    /**
+     * A failure travels as a value, because Reactor logs an error that comes after a cancellation as one of its own.
+     */
     private static <T> Mono<T> answer(CompletableFuture<T> future) {
         return Mono.fromFuture(future.handle(Answer::new), true).flatMap(Answer::asMono);
     }
@@ -253,8 +255,9 @@ final class Etcd {
     }
 
     /**
-     * A connection that was forgotten on its way looks alive, and gRPC asks only every ten seconds, which etcd's limit allows.
-     * Each member is asked what it can answer without a leader; if one is silent, all watches begin anew with a new client.
+     * A connection that was forgotten on its way looks alive, and gRPC asks only every ten seconds, which etcd's limit
+     * allows. Each member is asked what it can answer without a leader; if one is silent, all watches begin anew with a
+     * new client.
      */
     private Mono<Void> lookAfter(Opened used) {
         return Flux.interval(BEAT, DriverThreads.timer())
@@ -271,8 +274,8 @@ final class Etcd {
     }
 
     /**
-     * How long the member whose turn it is was silent, or zero if it answered. A refusal is an answer, and of a connection that
-     * cannot be made gRPC knows.
+     * How long the member whose turn it is was silent, or zero if it answered. A refusal is an answer, and of a
+     * connection that cannot be made gRPC knows.
      */
     private Mono<Long> silence(Opened used) {
         Client client = used.present;

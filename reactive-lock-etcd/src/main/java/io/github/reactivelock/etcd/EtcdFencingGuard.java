@@ -12,8 +12,8 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets etcd itself refuse a write by a former holder. A guarded write is one transaction that changes nothing once the hold
- * is gone, however late it arrives:
+ * Lets etcd itself refuse a write by a former holder. A guarded write is one transaction that changes nothing once the
+ * hold is gone, however late it arrives:
  *
  * <pre>{@code
  * lock.withLock("order:42", held ->
@@ -43,8 +43,8 @@ public final class EtcdFencingGuard {
      * @param key the lock's key
      * @param fencingToken the token of the hold that allows the write
      * @param changes what to do; of other keys than those with the backend's prefix
-     * @return what etcd answered; {@link StaleTokenException} if the hold is gone, with the token of the owner, or the lowest
-     *     that the next owner can have; an error if etcd could not be asked
+     * @return what etcd answered; {@link StaleTokenException} if the hold is gone, with the token of the owner, or the
+     *     lowest that the next owner can have; an error if etcd could not be asked
      */
     public Mono<TxnResponse> write(String key, long fencingToken, Op... changes) {
         ByteSequence lock = names.lock(key);
@@ -73,7 +73,8 @@ public final class EtcdFencingGuard {
      *
      * @param key the lock's key
      * @param fencingToken the token of the hold
-     * @return never empty; if the hold is gone already, a compare that always fails; an error if etcd could not be asked
+     * @return never empty; if the hold is gone already, a compare that always fails; an error if etcd could not be
+     *     asked
      */
     public Mono<Cmp> held(String key, long fencingToken) {
         long revision = fencingToken >> LockBackend.PASS_BITS;

@@ -33,23 +33,25 @@ import reactor.util.retry.Retry;
  *   <li><b>Order.</b> The claims of a lock stand in line by the create revision of their keys. The first one owns the
  *       lock. Its create revision is the fencing token.
  *   <li><b>Claim.</b> One transaction: put the key if it is absent, and read the last two keys up to it. Alone, it owns
- *       the lock; otherwise it waits for the other one, its predecessor. {@code tryAcquire} looks before it puts, so that
- *       it writes nothing if the lock is held, and puts only if no claim came since.
- *   <li><b>Waiting.</b> A watch on the predecessor's key, with require-leader, and a look whether the key is there still
- *       once the watch has begun. When it is deleted, the last two keys are read again: the claim owns the lock, or has a
- *       new predecessor, or has lost its own key with its lease and goes to the end of the line. A watch that breaks is not
- *       resumed but begun anew from a fresh read.
- *       A predecessor of this same backend is not watched: the transaction that deletes its key reads the next one's.
+ *       the lock; otherwise it waits for the other one, its predecessor. {@code tryAcquire} looks before it puts, so
+ *       that it writes nothing if the lock is held, and puts only if no claim came since.
+ *   <li><b>Waiting.</b> A watch on the predecessor's key, with require-leader, and a look whether the key is there
+ *   still
+ *       once the watch has begun. When it is deleted, the last two keys are read again: the claim owns the lock, or has
+ *       a new predecessor, or has lost its own key with its lease and goes to the end of the line. A watch that breaks
+ *       is not resumed but begun anew from a fresh read. A predecessor of this same backend is not watched: the
+ *       transaction that deletes its key reads the next one's.
  *   <li><b>Shares.</b> A claim for less than the whole has its share at the end of its name ({@code KeyLayout}), and
  *       reads the names of all claims before it. It is in if each of them, and then itself, fits its capacity with
  *       those before. Otherwise it waits: for the last before it that wants the whole, or, if there is none, for any
  *       deletion; those of one backend together, with one watch and one read. A claim for the whole waits for the one
  *       before it, whether that is for a share or for the whole.
  *   <li><b>Leases.</b> All claims of this backend that ask for the same lease and are renewed share one lease at etcd,
- *       which is at least half a second longer, in whole seconds, and kept alive by one question for all of them. A claim
- *       whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last for as
- *       long as it asked from the moment of asking.
- *   <li><b>Loss.</b> An answer that a lease is gone ends every claim on it, and so does the deletion of its marker, a key
+ *       which is at least half a second longer, in whole seconds, and kept alive by one question for all of them. A
+ *       claim whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last
+ *       for as long as it asked from the moment of asking.
+ *   <li><b>Loss.</b> An answer that a lease is gone ends every claim on it, and so does the deletion of its marker, a
+ *   key
  *       {@code PREFIX/!CLIENT!LEASE} bound to it that its client watches: a lease that is revoked is noticed at
  *       once. A few times in its life the keys bound to a
  *       lease are listed: a claim whose key was deleted is lost, and a key whose claim ended before its put arrived is
@@ -59,10 +61,10 @@ import reactor.util.retry.Retry;
  * </ol>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because etcd loses no
- * confirmed write. <b>Fencing tokens</b> rise strictly, also over restarts. <b>Order</b> is that of arrival. Leases count
- * by the <b>clock of etcd's leader</b>, which is monotonic; a change of leader prolongs them, never the holder's deadline.
- * A client that dies frees its locks when its lease ends: up to a second and a half after the time asked for, and not
- * sooner than etcd's minimum, which is one and a half times its election timeout.
+ * confirmed write. <b>Fencing tokens</b> rise strictly, also over restarts. <b>Order</b> is that of arrival. Leases
+ * count by the <b>clock of etcd's leader</b>, which is monotonic; a change of leader prolongs them, never the holder's
+ * deadline. A client that dies frees its locks when its lease ends: up to a second and a half after the time asked for,
+ * and not sooner than etcd's minimum, which is one and a half times its election timeout.
  *
  * <p>Nothing is opened before the first use. Safe for use from any thread.
  */
@@ -243,7 +245,9 @@ public final class EtcdLockBackend implements LockBackend {
         return observer.inspect(key);
     }
 
-    /** In the order of names, five hundred claims at a time. A part ends with the last claim, so a lock may be in two. */
+    /**
+     * In the order of names, five hundred claims at a time. A part ends with the last claim, so a lock may be in two.
+     */
     @Override
     public Mono<LockPage> list(String prefix, String from) {
         return observer.list(prefix, from);

@@ -27,8 +27,8 @@ record KeyLayout(String prefix) {
     }
 
     /**
-     * Holds if no claim came to a lock after a revision. A client made here asks that of the whole range; of jetcd's own one it
-     * is asked of a key that is never there, so it always holds.
+     * Holds if no claim came to a lock after a revision. A client made here asks that of the whole range; of jetcd's
+     * own one it is asked of a key that is never there, so it always holds.
      */
     Cmp nothingSince(String key, long revision) {
         return new Cmp(lock(key), Cmp.Op.LESS, CmpTarget.createRevision(revision + 1));
@@ -97,7 +97,9 @@ record KeyLayout(String prefix) {
         return bytes(prefix + "/!" + session);
     }
 
-    /** A key that is bound to a lease of a client and shows by its end that of the lease. Unlike a claim it has no line. */
+    /**
+     * A key that is bound to a lease of a client and shows by its end that of the lease. Unlike a claim it has no line.
+     */
     ByteSequence marker(String session, String lease) {
         return bytes(prefix + "/!" + session + "!" + lease.replace('/', '!'));
     }

@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Gives places to claims, and the same ones again once the store has confirmed that their keys are gone: a range of keys
- * leads etcd over every name that was ever in it, until its history is compacted, so with a new name for each claim a
- * lock would become slower with every acquisition. If a key may still appear after its claim has ended, its place is
- * never used again, and no other of its series either. Safe for use from any thread.
+ * Gives places to claims, and the same ones again once the store has confirmed that their keys are gone: a range of
+ * keys leads etcd over every name that was ever in it, until its history is compacted, so with a new name for each
+ * claim a lock would become slower with every acquisition. If a key may still appear after its claim has ended, its
+ * place is never used again, and no other of its series either. Safe for use from any thread.
  */
 final class KeySlots {
 

@@ -19,9 +19,8 @@ import reactor.core.publisher.Mono;
 /**
  * One lease at the store and the claims whose keys are bound to it. It is kept alive by single questions, and only when
  * an answer is needed that the last one does not give. Four times in its life such a question is joined by another, for
- * the list of its keys: it shows claims whose keys were deleted, and keys of claims that ended before their put arrived. Claims
- * that were not asked about for a lease of their own are ended then.
- * Safe for use from any thread.
+ * the list of its keys: it shows claims whose keys were deleted, and keys of claims that ended before their put
+ * arrived. Claims that were not asked about for a lease of their own are ended then. Safe for use from any thread.
  */
 final class Lease {
 

@@ -7,8 +7,9 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The claims of a lock in the order in which their keys were made. Each is in that fits its capacity with all those before it,
- * up to the first that does not fit. As keys come at the end only, who is in stays in for as long as its key is there.
+ * The claims of a lock in the order in which their keys were made. Each is in that fits its capacity with all those
+ * before it, up to the first that does not fit. As keys come at the end only, who is in stays in for as long as its key
+ * is there.
  *
  * @param claims oldest first
  * @param in how many of them are in
@@ -58,7 +59,10 @@ record Line(List<KeyValue> claims, int in, long units) {
         return QueuePosition.NONE;
     }
 
-    /** What a waiting claim for a share waits for: the last before it that wants the whole, or else the one just before it. */
+    /**
+     * What a waiting claim for a share waits for: the last before it that wants the whole, or else the one just before
+     * it.
+     */
     KeyValue awaited(int place) {
         for (int before = place - 1; before >= 0; before--) {
             if (KeyLayout.share(claims.get(before).getKey()).isWhole()) {

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The claims on a lock as a watch has shown them so far, and who came in and went by each change. Used by one subscription. */
+/**
+ * The claims on a lock as a watch has shown them so far, and who came in and went by each change. Used by one
+ * subscription.
+ */
 final class LineEvents {
 
     private final String key;

@@ -21,8 +21,8 @@ import reactor.util.retry.Retry;
 
 /**
  * What is pushed to this client: grants that its own watches found, and notices that other clients put under its key,
- * which is how a forced release reaches the owner. That key, and those of its leases that begin alike, are watched for as
- * long as there is a subscriber.
+ * which is how a forced release reaches the owner. That key, and those of its leases that begin alike, are watched for
+ * as long as there is a subscriber.
  */
 final class SignalSink {
 
@@ -45,8 +45,8 @@ final class SignalSink {
     }
 
     /**
-     * What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names, and with what
-     * happened meanwhile whenever that may have been missed.
+     * What is pushed, with each notice of a forced release turned into a signal by looking at the claim it names, and
+     * with what happened meanwhile whenever that may have been missed.
      */
     Flux<Signal> signals(
             Function<String, Mono<Signal>> forced, Flux<Signal> meanwhile, BiConsumer<ByteSequence, Long> deleted) {

@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** How a waiting claim learns that it is its turn: by a watch on the key before its own, or from a claim of this client. */
+/**
+ * How a waiting claim learns that it is its turn: by a watch on the key before its own, or from a claim of this client.
+ */
 final class Turns {
 
     private static final Duration PAUSE_AFTER_A_BROKEN_WATCH = Duration.ofMillis(100);

@@ -60,7 +60,9 @@ class ForgottenClaimTest extends EtcdFixture {
         });
     }
 
-    /** An operator deleted the marker only. From then on that lease is not kept alive, and whatever is bound to it goes. */
+    /**
+     * An operator deleted the marker only. From then on that lease is not kept alive, and whatever is bound to it goes.
+     */
     @Test
     void aClaimIsNotLeftOnALeaseThatIsTakenToBeGone() throws InterruptedException {
         EtcdLockBackend backend = backend();

@@ -23,7 +23,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ForgottenConnectionTest {
 
-    /** Shorter than gRPC's own thirteen seconds. A waiter asks by itself after a third of the lease, far too late to help. */
+    /**
+     * Shorter than gRPC's own thirteen seconds. A waiter asks by itself after a third of the lease, far too late to
+     * help.
+     */
     private static final LockOptions LONG =
             LockOptions.defaults().withLease(Duration.ofMinutes(30)).withWaitTimeout(Duration.ofSeconds(10));
 

@@ -19,8 +19,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Holds up what a client sends or receives until it is let go: watches on claims, puts, deletions, and the answers to puts and
- * looks.
+ * Holds up what a client sends or receives until it is let go: watches on claims, puts, deletions, and the answers to
+ * puts and looks.
  */
 final class HeldUp implements ClientInterceptor {
 

@@ -8,9 +8,9 @@ import kotlinx.coroutines.flow.Flow
 import reactor.core.publisher.Mono
 
 /**
- * The locks of this client for coroutines. The result shares everything with this client, so close only one of them. A name
- * of its own is needed: for `lock.withLock(key) { … }` Kotlin always takes the member function, whose function returns a
- * `Mono`, and never an extension.
+ * The locks of this client for coroutines. The result shares everything with this client, so close only one of them. A
+ * name of its own is needed: for `lock.withLock(key) { … }` Kotlin always takes the member function, whose function
+ * returns a `Mono`, and never an extension.
  */
 public fun LockClient.coroutines(): CoroutineLockClient = CoroutineLockClient(this)
 
@@ -18,7 +18,8 @@ public fun LockClient.coroutines(): CoroutineLockClient = CoroutineLockClient(th
  * A view of a [LockClient] for coroutines. Safe for use from any coroutine and thread; it has nothing to close.
  *
  * Bad arguments throw [IllegalArgumentException] at once; all else that can go wrong with a lock is one of the four
- * [io.github.reactivelock.LockException]s, and never a `CancellationException`. The work runs in the caller's dispatcher.
+ * [io.github.reactivelock.LockException]s, and never a `CancellationException`. The work runs in the caller's
+ * dispatcher.
  *
  * How a `withLock` ends:
  *
@@ -31,19 +32,20 @@ public fun LockClient.coroutines(): CoroutineLockClient = CoroutineLockClient(th
  * | runs when the lock is lost             | none                    | `LockLostException`, when the block has completed |
  * | never began                            | none                    | one of the other three lock errors               |
  *
- * A block has completed when its clean-up is done, under `NonCancellable` too, and all coroutines that it launched in its
- * scope are done. Until then the lock is held, renewed and not released.
+ * A block has completed when its clean-up is done, under `NonCancellable` too, and all coroutines that it launched in
+ * its scope are done. Until then the lock is held, renewed and not released.
  *
  * A block that is below another one of the same key joins that hold: the holds travel in the `ReactorContext` of the
- * coroutine, into `withContext`, into coroutines that are launched there and into `mono { }`. Two coroutines launched below
- * one hold do not exclude one another. They do not travel into `runBlocking { }`: the same key inside it waits for the hold
- * around it, and so for itself, until the wait timeout if there is one.
+ * coroutine, into `withContext`, into coroutines that are launched there and into `mono { }`. Two coroutines launched
+ * below one hold do not exclude one another. They do not travel into `runBlocking { }`: the same key inside it waits
+ * for the hold around it, and so for itself, until the wait timeout if there is one.
  */
 public class CoroutineLockClient internal constructor(
     private val client: LockClient,
 ) {
     /**
-     * These locks with other options. Options whose lease the clock margin would use up throw [IllegalArgumentException].
+     * These locks with other options. Options whose lease the clock margin would use up throw
+     * [IllegalArgumentException].
      *
      * @param options for all that is locked through the result
      * @return a view of the same client
@@ -72,12 +74,13 @@ public class CoroutineLockClient internal constructor(
     ): CoroutineLockClient = CoroutineLockClient(client.permits(permits, capacity))
 
     /**
-     * Runs a block under a lock: waits until the lock is held, runs the block as a scope of its own, and releases when the
-     * block has completed.
+     * Runs a block under a lock: waits until the lock is held, runs the block as a scope of its own, and releases when
+     * the block has completed.
      *
-     * A cancel while waiting withdraws the claim. A cancel during the block cancels the block. A loss of the lock cancels
-     * the block with a `CancellationException` whose cause is the [io.github.reactivelock.LockLostException]; when the block
-     * has completed, that is thrown to the caller, and what the block threw meanwhile is among its suppressed exceptions.
+     * A cancel while waiting withdraws the claim. A cancel during the block cancels the block. A loss of the lock
+     * cancels the block with a `CancellationException` whose cause is the [io.github.reactivelock.LockLostException];
+     * when the block has completed, that is thrown to the caller, and what the block threw meanwhile is among its
+     * suppressed exceptions.
      *
      * @param key the lock's key
      * @param block what to do; gets the hold, for the fencing token above all
@@ -106,9 +109,9 @@ public class CoroutineLockClient internal constructor(
      * A flow under a lock: each collection of it waits for the lock, collects the work, and releases when the work has
      * completed, failed, or been cancelled, and its clean-up is done. Completion follows the release.
      *
-     * The collector runs while the lock is held, because a flow emits in its collector's coroutine, and a loss cancels it as
-     * well. So it must not ask for the same key: it is not below the hold and would wait for itself. What has to be, belongs
-     * into the work.
+     * The collector runs while the lock is held, because a flow emits in its collector's coroutine, and a loss cancels
+     * it as well. So it must not ask for the same key: it is not below the hold and would wait for itself. What has to
+     * be, belongs into the work.
      *
      * @param key the lock's key
      * @param work what is collected once the lock is held
@@ -132,9 +135,9 @@ public class CoroutineLockClient internal constructor(
     ): Flow<T> = flowUnderLock(all(keys), work)
 
     /**
-     * Runs a block under a lock if that is free, and something else if it is taken: held, or waited for by a claim that came
-     * first. Waits for no other holder, only for the store's answer. If the coroutine is below a hold of the key, the
-     * block joins it.
+     * Runs a block under a lock if that is free, and something else if it is taken: held, or waited for by a claim that
+     * came first. Waits for no other holder, only for the store's answer. If the coroutine is below a hold of the key,
+     * the block joins it.
      *
      * @param key the lock's key
      * @param ifTaken what to do without the lock
@@ -148,8 +151,8 @@ public class CoroutineLockClient internal constructor(
     ): T = underLock(oneIfFree(key), ifTaken, block)
 
     /**
-     * Runs a block under several locks if all of them are free: all or nothing. If one is taken, those that were had before
-     * it are released before anything else is run.
+     * Runs a block under several locks if all of them are free: all or nothing. If one is taken, those that were had
+     * before it are released before anything else is run.
      *
      * @param keys the locks' keys; at least one, repetitions count once
      * @param ifTaken what to do if one is taken
@@ -163,7 +166,8 @@ public class CoroutineLockClient internal constructor(
     ): T = underLock(allIfFree(keys), ifTaken, block)
 
     /**
-     * A flow that is one of two: at each collection the work under a lock if that is free, or else the other one without it.
+     * A flow that is one of two: at each collection the work under a lock if that is free, or else the other one
+     * without it.
      *
      * @param key the lock's key
      * @param work what is collected under the lock, as with `withLock`
@@ -177,8 +181,8 @@ public class CoroutineLockClient internal constructor(
     ): Flow<T> = flowUnderLock(oneIfFree(key), work, ifTaken)
 
     /**
-     * A flow that is one of two: at each collection the work under several locks if all of them are free, or else the other
-     * one without any.
+     * A flow that is one of two: at each collection the work under several locks if all of them are free, or else the
+     * other one without any.
      *
      * @param keys the locks' keys; at least one, repetitions count once
      * @param work what is collected under the locks, as with `withLock`

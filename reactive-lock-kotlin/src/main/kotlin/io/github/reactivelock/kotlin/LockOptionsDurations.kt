@@ -31,8 +31,8 @@ public fun LockOptions.withMaxHold(maxHold: Duration): LockOptions = withMaxHold
 /**
  * Keeps a lock whose hold ends sooner for the rest of this time.
  *
- * @param minHold between 1 millisecond and 365 days, or [IllegalArgumentException] is thrown; not more than the longest hold,
- *     nor than the lease of a hold that is not renewed
+ * @param minHold between 1 millisecond and 365 days, or [IllegalArgumentException] is thrown; not more than the longest
+ *     hold, nor than the lease of a hold that is not renewed
  * @return a changed copy
  */
 public fun LockOptions.withMinHold(minHold: Duration): LockOptions = withMinHold(minHold.toJavaDuration())

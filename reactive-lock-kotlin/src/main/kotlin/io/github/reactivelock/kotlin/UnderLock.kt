@@ -27,7 +27,9 @@ import java.util.function.Function
 import kotlin.coroutines.resume
 import kotlin.coroutines.resumeWithException
 
-/** Which locks, and how they are asked for: assembles the engine's own `withLock` around a work that ends when told to. */
+/**
+ * Which locks, and how they are asked for: assembles the engine's own `withLock` around a work that ends when told to.
+ */
 internal fun interface Locks<H : Any> {
     fun around(work: Function<H, Mono<Void>>): Mono<Void>
 }
@@ -55,7 +57,9 @@ internal fun <H : Any, T> flowUnderLock(
 
 private fun neverTaken(): Nothing = error("a lock that is waited for is never taken")
 
-/** A grant: what the block gets, the Context that carries the hold, and the engine's view of the work, which it ends. */
+/**
+ * A grant: what the block gets, the Context that carries the hold, and the engine's view of the work, which it ends.
+ */
 private class Granted<H : Any>(
     val held: H,
     val context: ContextView,
@@ -65,9 +69,10 @@ private class Granted<H : Any>(
 }
 
 /**
- * One run of a block under locks. To the engine it is a work that emits nothing and ends when the block has completed, so
- * the engine does what it does for any work: waits, watches the clock, tells of a loss, releases. A cancel of the coroutine
- * reaches the engine only while no block runs, because the engine gives the lock back as soon as a cancel has returned.
+ * One run of a block under locks. To the engine it is a work that emits nothing and ends when the block has completed,
+ * so the engine does what it does for any work: waits, watches the clock, tells of a loss, releases. A cancel of the
+ * coroutine reaches the engine only while no block runs, because the engine gives the lock back as soon as a cancel has
+ * returned.
  *
  * ```
  * state     leaves on                                        and does
@@ -84,8 +89,8 @@ private class Granted<H : Any>(
  *           cancel of the coroutine                          stops waiting for that -> OVER
  * ```
  *
- * The continuation decides WAITING and GRANTED, together with `decided`, because a loss may cross the grant. From then on
- * `ended` tells whether the engine's flow is over and why.
+ * The continuation decides WAITING and GRANTED, together with `decided`, because a loss may cross the grant. From then
+ * on `ended` tells whether the engine's flow is over and why.
  */
 private class Turn<H : Any>(
     private val locks: Locks<H>,
@@ -143,7 +148,9 @@ private class Turn<H : Any>(
         ensureActive()
     }
 
-    /** What to throw for what the block threw, after the release; a coroutine that is cancelled does not wait for that. */
+    /**
+     * What to throw for what the block threw, after the release; a coroutine that is cancelled does not wait for that.
+     */
     private suspend fun outcome(
         granted: Granted<H>,
         failure: Throwable,

@@ -23,8 +23,8 @@ import kotlin.time.Duration.Companion.seconds
 import kotlin.time.toJavaDuration
 
 /**
- * Where tests run. Not `Dispatchers.Default`: where `Dispatchers.IO` is used too, a task may lie in its queue until another
- * one comes, while all its threads sleep (Kotlin/kotlinx.coroutines#4491).
+ * Where tests run. Not `Dispatchers.Default`: where `Dispatchers.IO` is used too, a task may lie in its queue until
+ * another one comes, while all its threads sleep (Kotlin/kotlinx.coroutines#4491).
  */
 internal val threads = pool("test")
 

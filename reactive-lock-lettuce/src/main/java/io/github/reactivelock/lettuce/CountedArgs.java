@@ -4,8 +4,8 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The arguments of a command, which know how often they were written: Lettuce says a command again on the next connection,
- * and does not tell.
+ * The arguments of a command, which know how often they were written: Lettuce says a command again on the next
+ * connection, and does not tell.
  */
 final class CountedArgs extends CommandArgs<String, String> {
 

@@ -133,7 +133,10 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
         return connection == null ? CompletableFuture.completedFuture(null) : connection.closeAsync();
     }
 
-    /** One opening: more than one attempt where the server refuses for now, or where a pause of this process looked like silence. */
+    /**
+     * One opening: more than one attempt where the server refuses for now, or where a pause of this process looked like
+     * silence.
+     */
     private final class Attempts {
 
         private final BiConsumer<@Nullable C, @Nullable Throwable> end;

@@ -29,7 +29,8 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * A backend with a client of its own, closed with it.
      *
      * @param uri {@code redis://[user:password@]host[:port][/database]}, {@code rediss://} for TLS, or any other form
-     *     that Lettuce knows; its {@code timeout} parameter bounds how long connecting may take, 2 seconds if it has none
+     *     that Lettuce knows; its {@code timeout} parameter bounds how long connecting may take, 2 seconds if it has
+     *     none
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connect(String uri) {
@@ -48,13 +49,13 @@ public final class LettuceLockBackend extends RedisLockBackend {
     }
 
     /**
-     * A backend with a client of its own, closed with it, for what a text cannot say: certificates to trust and to show,
-     * credentials that change, the password of sentinels.
+     * A backend with a client of its own, closed with it, for what a text cannot say: certificates to trust and to
+     * show, credentials that change, the password of sentinels.
      *
      * @param uri the server or the sentinels; its timeout as in {@link #connect(String)}. Not changed
-     * @param tls certificates, protocols and ciphers of a {@code uri} with TLS; how long a handshake may take is set here.
-     *     Lettuce reads certificates given as files for each connection, on the connection's thread: a renewed one counts
-     *     from the next connection on. Those of a {@code TrustManagerFactory} are read once
+     * @param tls certificates, protocols and ciphers of a {@code uri} with TLS; how long a handshake may take is set
+     *     here. Lettuce reads certificates given as files for each connection, on the connection's thread: a renewed
+     *     one counts from the next connection on. Those of a {@code TrustManagerFactory} are read once
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
@@ -63,14 +64,14 @@ public final class LettuceLockBackend extends RedisLockBackend {
     }
 
     /**
-     * A backend with a client of its own, closed with it, that makes connections as a client of the application does: it finds
-     * and maps addresses, goes through proxies and speaks the protocol as that one. Threads, reconnection and limits of time
-     * are its own.
+     * A backend with a client of its own, closed with it, that makes connections as a client of the application does:
+     * it finds and maps addresses, goes through proxies and speaks the protocol as that one. Threads, reconnection and
+     * limits of time are its own.
      *
      * @param uri the server or the sentinels; its timeout as in {@link #connect(String)}. Not changed
      * @param like options of the application's client. Not changed
-     * @param resources of the application's client: it is asked for addresses, and for what it adds to connections. Has to
-     *     be open for as long as the backend is, and is not shut down by it
+     * @param resources of the application's client: it is asked for addresses, and for what it adds to connections. Has
+     *     to be open for as long as the backend is, and is not shut down by it
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
@@ -103,8 +104,8 @@ public final class LettuceLockBackend extends RedisLockBackend {
     }
 
     /**
-     * A backend on a primary and its replicas without sentinels, as {@link #connectPrimary(List, RedisBackendOptions)}, for
-     * what a text cannot say.
+     * A backend on a primary and its replicas without sentinels, as {@link #connectPrimary(List, RedisBackendOptions)},
+     * for what a text cannot say.
      *
      * @param uris as in {@link #connectPrimary(List)}. Not changed
      * @param tls as in {@link #connect(RedisURI, SslOptions, RedisBackendOptions)}
@@ -166,10 +167,12 @@ public final class LettuceLockBackend extends RedisLockBackend {
     }
 
     /**
-     * A backend on a Redis Cluster, made as {@link #connect(RedisURI, ClientOptions, ClientResources, RedisBackendOptions)}.
+     * A backend on a Redis Cluster, made as
+     * {@link #connect(RedisURI, ClientOptions, ClientResources, RedisBackendOptions)}.
      *
      * @param uris as in {@link #connectCluster(List)}. Not changed
-     * @param like options of the application's client; how often the cluster is looked at is not taken from it. Not changed
+     * @param like options of the application's client; how often the cluster is looked at is not taken from it. Not
+     *     changed
      * @param resources of the application's client
      * @param options how locks are laid out
      * @return a backend that has not connected yet
@@ -183,8 +186,8 @@ public final class LettuceLockBackend extends RedisLockBackend {
     /**
      * A backend over a client of the application, with connections of its own. Closing the backend closes the
      * connections and leaves the client open. How fast they reconnect is up to the client's resources, and it must
-     * reconnect by itself, as it does by default. Give its resources {@link #nettyCustomizer()}, or a command that is under
-     * way when a connection is reset fails instead of being sent again.
+     * reconnect by itself, as it does by default. Give its resources {@link #nettyCustomizer()}, or a command that is
+     * under way when a connection is reset fails instead of being sent again.
      *
      * @param client the application's client
      * @param uri the server to connect to

@@ -245,8 +245,8 @@ final class ManagedClient {
 
     /**
      * For clients of the application: a reset is like any other end of a connection. Lettuce sends commands without an
-     * answer again, in their order, but would fail the first of them if it saw the reset. A connection for channels that is
-     * silent is left.
+     * answer again, in their order, but would fail the first of them if it saw the reset. A connection for channels
+     * that is silent is left.
      */
     static NettyCustomizer forClientsOfOthers() {
         return new NettyCustomizer() {

@@ -21,8 +21,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks every second whether connections still answer, in clients of the application, whose pipelines are not ours. It drops
- * one that does not, so that Lettuce opens it anew. An error is an answer too.
+ * Asks every second whether connections still answer, in clients of the application, whose pipelines are not ours. It
+ * drops one that does not, so that Lettuce opens it anew. An error is an answer too.
  */
 final class PingWatchdog {
 

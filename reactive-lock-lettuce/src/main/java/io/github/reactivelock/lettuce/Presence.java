@@ -23,7 +23,9 @@ final class Presence implements RedisConnectionStateListener {
         return wasPresent;
     }
 
-    /** It could not be opened again because of a refusal that lasts: those that wait are not to wait for the next try. */
+    /**
+     * It could not be opened again because of a refusal that lasts: those that wait are not to wait for the next try.
+     */
     void refused(Throwable error) {
         for (MonoSink<Void> next = awaiting.poll(); next != null; next = awaiting.poll()) {
             next.error(error);

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * off. One that is idle is asked with a {@code PING}. It stands in the pipeline of each connection of a client that we
  * made, and of those for channels of a client of the application that was given our customizer.
  *
- * <p>Silence is counted in beats of the connection's own event loop and not by a clock: a pause of this process, or of the
- * event loop, is one late beat, and what came meanwhile is read before the next one.
+ * <p>Silence is counted in beats of the connection's own event loop and not by a clock: a pause of this process, or of
+ * the event loop, is one late beat, and what came meanwhile is read before the next one.
  */
 final class SilenceWatch extends ChannelInboundHandlerAdapter {
 
@@ -90,7 +90,10 @@ final class SilenceWatch extends ChannelInboundHandlerAdapter {
         beatLater(context);
     }
 
-    /** The server answers {@code WAIT} when replicas have answered, and until then nothing behind it; its caller has a limit. */
+    /**
+     * The server answers {@code WAIT} when replicas have answered, and until then nothing behind it; its caller has a
+     * limit.
+     */
     private static boolean takesItsTime(Queue<RedisCommand<?, ?, ?>> unanswered) {
         RedisCommand<?, ?, ?> oldest = unanswered.peek();
         return oldest != null && oldest.getType() == CommandType.WAIT;

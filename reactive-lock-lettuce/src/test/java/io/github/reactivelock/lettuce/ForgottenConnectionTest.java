@@ -33,8 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Connections that nothing closes and on which nothing arrives, as a NAT or a balancer leaves them behind. The rows of the
- * fault matrix about them ask for what becomes of locks; here it is what becomes of each kind of connection.
+ * Connections that nothing closes and on which nothing arrives, as a NAT or a balancer leaves them behind. The rows of
+ * the fault matrix about them ask for what becomes of locks; here it is what becomes of each kind of connection.
  */
 class ForgottenConnectionTest {
 
@@ -52,7 +52,9 @@ class ForgottenConnectionTest {
         proxy.close();
     }
 
-    /** Our own clients, and clients of the application with and without what hides a connection's end of the pipeline. */
+    /**
+     * Our own clients, and clients of the application with and without what hides a connection's end of the pipeline.
+     */
     static Stream<Named<Function<ForgottenConnectionTest, LockBackend>>> clients() {
         return Stream.of(
                 Named.of("our own", test -> test.kept(LettuceLockBackend.connect(test.uri()))),

@@ -18,7 +18,10 @@ class LazyConnectionTest {
     });
     private final List<String> heard = new ArrayList<>();
 
-    /** As a stream of signals does that is subscribed to again in its error: it was refused for ever, and kept the thread. */
+    /**
+     * As a stream of signals does that is subscribed to again in its error: it was refused for ever, and kept the
+     * thread.
+     */
     @Test
     void aUseThatAsksAgainWhenItIsRefusedOpensAnew() {
         lazy.use(

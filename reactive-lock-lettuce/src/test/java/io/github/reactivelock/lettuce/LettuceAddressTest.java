@@ -6,7 +6,9 @@ import java.util.List;
 
 class LettuceAddressTest extends RedisAddressContract {
 
-    /** What a server has to say may come late on a busy machine; the engine waits ten seconds for a first connection. */
+    /**
+     * What a server has to say may come late on a busy machine; the engine waits ten seconds for a first connection.
+     */
     private static String patient(String uri) {
         return uri + "?timeout=9s";
     }

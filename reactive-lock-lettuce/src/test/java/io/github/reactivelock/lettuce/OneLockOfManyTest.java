@@ -31,7 +31,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
 
-/** Of several locks in one call, each is answered for itself, and what a hold needs comes before what may be refused. */
+/**
+ * Of several locks in one call, each is answered for itself, and what a hold needs comes before what may be refused.
+ */
 class OneLockOfManyTest {
 
     @RegisterExtension

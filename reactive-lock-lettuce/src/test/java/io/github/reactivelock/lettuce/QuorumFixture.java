@@ -23,7 +23,9 @@ import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** Five servers that count (they have been up for the longest lease), and clients of them, through proxies if wanted. */
+/**
+ * Five servers that count (they have been up for the longest lease), and clients of them, through proxies if wanted.
+ */
 final class QuorumFixture implements AutoCloseable {
 
     static final Duration LONGEST_LEASE = Duration.ofSeconds(3);

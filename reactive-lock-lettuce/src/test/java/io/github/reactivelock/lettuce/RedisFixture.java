@@ -28,8 +28,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import reactor.core.Disposable;
 
 /**
- * A server for a test class, empty before each test, a look at it from outside, and short words for what the tests of the
- * protocol do all the time.
+ * A server for a test class, empty before each test, a look at it from outside, and short words for what the tests of
+ * the protocol do all the time.
  */
 final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, AfterAllCallback {
 

@@ -53,7 +53,9 @@ class RedisQuorumContractTest extends LockBackendContract {
         return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_LEASE).withNodeTimeout(Duration.ofMillis(1500));
     }
 
-    /** A node's grant is a vote; the claim is served when it has asked again. Each node would count permits by itself. */
+    /**
+     * A node's grant is a vote; the claim is served when it has asked again. Each node would count permits by itself.
+     */
     @Override
     protected Set<Feature> lacking() {
         return Set.of(Feature.PERMITS, Feature.PUSHED_GRANTS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);

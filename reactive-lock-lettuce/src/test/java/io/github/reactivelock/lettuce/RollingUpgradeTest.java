@@ -29,9 +29,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
 /**
- * The jars of one version beside the classes of this build, on one server, in one process. It is for 0.2, the first version
- * that has a released one before it: {@code -Dreactive-lock.released} takes the paths of the released jars of core, redis and
- * lettuce, as a class path. Without it the classes of this build are loaded a second time.
+ * The jars of one version beside the classes of this build, on one server, in one process. It is for 0.2, the first
+ * version that has a released one before it: {@code -Dreactive-lock.released} takes the paths of the released jars of
+ * core, redis and lettuce, as a class path. Without it the classes of this build are loaded a second time.
  */
 class RollingUpgradeTest {
 

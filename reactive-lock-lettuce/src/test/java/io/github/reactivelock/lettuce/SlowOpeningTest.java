@@ -73,7 +73,10 @@ class SlowOpeningTest {
                 .subscribe();
     }
 
-    /** A primary that falls silent between its greeting and its answer to the script: another one may have taken its place. */
+    /**
+     * A primary that falls silent between its greeting and its answer to the script: another one may have taken its
+     * place.
+     */
     @Test
     void aServerThatDoesNotTakeTheScriptIsLeftForAnother() {
         LettuceConnection<StatefulRedisConnection<String, String>> lettuce =

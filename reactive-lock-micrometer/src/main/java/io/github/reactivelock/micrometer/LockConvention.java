@@ -8,7 +8,10 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 import java.util.Locale;
 
-/** The names and tags that {@link LockObservation} promises. A GlobalObservationConvention of the application comes first. */
+/**
+ * The names and tags that {@link LockObservation} promises. A GlobalObservationConvention of the application comes
+ * first.
+ */
 final class LockConvention implements ObservationConvention<LockObservationContext> {
 
     private static final LockConvention ACQUIRE = new LockConvention(LockObservation.ACQUIRE);

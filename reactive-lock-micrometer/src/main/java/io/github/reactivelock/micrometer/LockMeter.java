@@ -6,8 +6,8 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.docs.MeterDocumentation;
 
 /**
- * What is counted of a lock besides its {@link LockObservation}s. Each meter is there from the first time that a lock's name
- * is seen, with zero, so that the first increase shows.
+ * What is counted of a lock besides its {@link LockObservation}s. Each meter is there from the first time that a lock's
+ * name is seen, with zero, so that the first increase shows.
  */
 public enum LockMeter implements MeterDocumentation {
 

@@ -86,12 +86,15 @@ public enum LockObservation implements ObservationDocumentation {
         KIND("kind"),
 
         /**
-         * How it ended. A wait: {@code acquired}, {@code busy}, {@code timed_out}, {@code cancelled}, {@code unavailable},
-         * {@code client_closed}. A hold: {@code released}, {@code release_failed}, {@code lost}. Before that {@code none}.
+         * How it ended. A wait: {@code acquired}, {@code busy}, {@code timed_out}, {@code cancelled},
+         * {@code unavailable}, {@code client_closed}. A hold: {@code released}, {@code release_failed}, {@code lost}.
+         * Before that {@code none}.
          */
         OUTCOME("outcome"),
 
-        /** Why a hold was lost: a {@link io.github.reactivelock.state.LossReason} in lower case; otherwise {@code none}. */
+        /**
+         * Why a hold was lost: a {@link io.github.reactivelock.state.LossReason} in lower case; otherwise {@code none}.
+         */
         REASON("reason");
 
         private final String name;

@@ -5,8 +5,8 @@ import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 
 /**
- * What is known of a wait or a hold while it is observed, for handlers, filters and conventions of an application. What comes
- * to be known later is {@code none} or zero until then.
+ * What is known of a wait or a hold while it is observed, for handlers, filters and conventions of an application. What
+ * comes to be known later is {@code none} or zero until then.
  */
 public final class LockObservationContext extends Observation.Context {
 

@@ -24,11 +24,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records what a client's locks do, as {@link LockObservation}s and {@link LockMeter}s. Give it to
- * {@link io.github.reactivelock.LockClientBuilder#listener}; several clients of one store may share one, and should, because
- * a gauge of a registry belongs to the first that registers it. Safe for use from any thread.
+ * {@link io.github.reactivelock.LockClientBuilder#listener}; several clients of one store may share one, and should,
+ * because a gauge of a registry belongs to the first that registers it. Safe for use from any thread.
  *
  * <p>The parent of a wait's and of a hold's observation is the one in the Reactor Context of the flow that asked, where
- * instrumented code puts it. Both end with their outcome, so a trace shows how long a request waited and held, and for what.
+ * instrumented code puts it. Both end with their outcome, so a trace shows how long a request waited and held, and for
+ * what.
  *
  * <p>Metrics have names of locks and no keys, see {@link #withName}: names that come after the first
  * {@value NamedMeters#MOST_NAMES} all count as {@code other}, which is logged.
@@ -104,8 +105,8 @@ public final class LockObservations implements LockListener {
     /**
      * Sets how a lock's name is made of its key. There must be few names, because metrics have a series for each.
      *
-     * @param name is called once for each request and must be quick; by default what stands before the first {@code :}, or
-     *     the whole key
+     * @param name is called once for each request and must be quick; by default what stands before the first {@code :},
+     *     or the whole key
      * @return a listener of its own, to be used in place of this one
      */
     public LockObservations withName(UnaryOperator<String> name) {

@@ -22,14 +22,14 @@ import reactor.core.publisher.Mono;
  * locks.tryWithSessionLock("import", importing());                            // long work, over other connections
  * }</pre>
  *
- * <p><b>What it lacks.</b> There is no fencing token, so nothing refuses what a holder writes elsewhere after its connection
- * died; no lease and no signal but the end of the connection, which cancels the work as soon as it is seen; no queue and no waiting;
- * no owner to look up, but a number in {@code pg_locks}; nothing of it is replicated, so a fail-over frees every lock. A
- * session lock needs a session of its own: not through a pooler in transaction mode. {@link R2dbcLockBackend} has all of
- * that.
+ * <p><b>What it lacks.</b> There is no fencing token, so nothing refuses what a holder writes elsewhere after its
+ * connection died; no lease and no signal but the end of the connection, which cancels the work as soon as it is seen;
+ * no queue and no waiting; no owner to look up, but a number in {@code pg_locks}; nothing of it is replicated, so a
+ * fail-over frees every lock. A session lock needs a session of its own: not through a pooler in transaction mode.
+ * {@link R2dbcLockBackend} has all of that.
  *
- * <p>The number of a lock is {@code hashtextextended('reactive_lock:' || key, 0)}, with the prefix of the options; two keys
- * have the same with a chance of 1 in 2<sup>64</sup>. Each holder takes one connection of the pool. Not reentrant:
+ * <p>The number of a lock is {@code hashtextextended('reactive_lock:' || key, 0)}, with the prefix of the options; two
+ * keys have the same with a chance of 1 in 2<sup>64</sup>. Each holder takes one connection of the pool. Not reentrant:
  * a transaction gets its own lock again. Safe for use from any thread.
  */
 public final class AdvisoryLocks {
@@ -72,8 +72,8 @@ public final class AdvisoryLocks {
     }
 
     /**
-     * Takes a lock in a transaction that is open on the connection, if it is free; it is free again when that transaction
-     * ends. Cold; one question. Cancelling leaves the transaction to the caller.
+     * Takes a lock in a transaction that is open on the connection, if it is free; it is free again when that
+     * transaction ends. Cold; one question. Cancelling leaves the transaction to the caller.
      *
      * @param connection a connection with a transaction, which is neither ended nor closed here
      * @param key the name of the lock, not blank and without NUL
@@ -90,8 +90,8 @@ public final class AdvisoryLocks {
     }
 
     /**
-     * Runs work under a lock and inside the same transaction, if the lock is free. The transaction is committed when the
-     * work completes and rolled back when it fails or is cancelled. Cold.
+     * Runs work under a lock and inside the same transaction, if the lock is free. The transaction is committed when
+     * the work completes and rolled back when it fails or is cancelled. Cold.
      *
      * @param key the name of the lock, not blank and without NUL
      * @param work given the connection, on which it neither ends the transaction nor closes anything
@@ -113,16 +113,16 @@ public final class AdvisoryLocks {
 
     /**
      * Runs long work under a lock of a session, if it is free: a connection is kept for it, and no transaction. Cold.
-     * Cancelling cancels the work and frees the lock. When the connection ends meanwhile, the lock is free; the work is cancelled
-     * as soon as the driver sees it, or a question each second is not answered in time.
+     * Cancelling cancels the work and frees the lock. When the connection ends meanwhile, the lock is free; the work is
+     * cancelled as soon as the driver sees it, or a question each second is not answered in time.
      *
      * @param key the name of the lock, not blank and without NUL
      * @param work what must not run twice at once
      * @param <T> the value's type
-     * @return the work's outcome; empty if the lock is held; {@link IllegalStateException} in a transaction of Spring over the
-     *     same pool, if the lock was lost
-     *     while the work ran, or the database did not answer in time at its end; the driver's error, or a
-     *     {@link TimeoutException} if no connection was free, or no answer came, before the work
+     * @return the work's outcome; empty if the lock is held; {@link IllegalStateException} in a transaction of Spring
+     *     over the same pool, if the lock was lost while the work ran, or the database did not answer in time at its
+     *     end; the driver's error, or a {@link TimeoutException} if no connection was free, or no answer came, before
+     *     the work
      */
     public <T> Mono<T> tryWithSessionLock(String key, Mono<T> work) {
         String name = name(key);

@@ -12,9 +12,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Which connections may have died without a word, as when a NAT or a balancer forgets them: TCP would show it after a
- * quarter of an hour. A connection proves itself before it is used if it has not answered for a while, or not since another one
- * did not answer. One that does not answer that condemns all that have not answered since it was asked: they are closed, and new
- * ones take their place. Safe for use from any thread.
+ * quarter of an hour. A connection proves itself before it is used if it has not answered for a while, or not since
+ * another one did not answer. One that does not answer that condemns all that have not answered since it was asked:
+ * they are closed, and new ones take their place. Safe for use from any thread.
  */
 final class Answers {
 

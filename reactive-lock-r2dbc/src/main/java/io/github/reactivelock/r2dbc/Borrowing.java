@@ -19,8 +19,8 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * A connection that was asked for, between the pool and the command that wants it. A pool of ours lets a command leave its
- * line. Other factories are not asked to stop, because a driver may lose a connection that it is opening then.
+ * A connection that was asked for, between the pool and the command that wants it. A pool of ours lets a command leave
+ * its line. Other factories are not asked to stop, because a driver may lose a connection that it is opening then.
  *
  * <pre>
  * state    event
@@ -47,8 +47,8 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     }
 
     /**
-     * How long a connection is waited for. An operator that gives up behind this one may drop a connection that comes in that
-     * moment, and it would never be given back.
+     * How long a connection is waited for. An operator that gives up behind this one may drop a connection that comes
+     * in that moment, and it would never be given back.
      *
      * @param time from when it is asked for
      * @param late says that none came

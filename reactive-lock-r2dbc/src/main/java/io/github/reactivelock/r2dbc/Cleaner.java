@@ -15,8 +15,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Removes, every few minutes from the first use on, what is needed no more: rows of locks that have been free or
- * expired for an hour, waiting claims and shares that died, events that all have read. Keeping the row for a while keeps a lock
- * in steady use from being written twice.
+ * expired for an hour, waiting claims and shares that died, events that all have read. Keeping the row for a while
+ * keeps a lock in steady use from being written twice.
  */
 final class Cleaner {
 
@@ -51,7 +51,10 @@ final class Cleaner {
         return Duration.ofMillis(half + ThreadLocalRandom.current().nextLong(half + 1));
     }
 
-    /** Each table by itself and page by page: one that cannot be cleaned, or has a million rows too many, keeps none of the others. */
+    /**
+     * Each table by itself and page by page: one that cannot be cleaned, or has a million rows too many, keeps none of
+     * the others.
+     */
     Mono<Void> clean(Duration kept) {
         long age = Keys.micros(kept);
         return Flux.concatDelayError(

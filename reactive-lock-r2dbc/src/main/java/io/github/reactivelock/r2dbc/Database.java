@@ -25,10 +25,11 @@ import reactor.util.retry.Retry;
 
 /**
  * The connections: lent to one command each and always given back. A command has a time to end in, from when it has a
- * connection; one that is late loses it, because it is not known what is still under way on it, and that is cancelled at the
- * server. A transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again. So is one whose
- * connection was broken before it was lent: of a pool whose connections were all reset each is found out by trying it. A refusal
- * that passes is waited for like a server that is away; one that lasts is not tried again ({@link R2dbcFailure}).
+ * connection; one that is late loses it, because it is not known what is still under way on it, and that is cancelled
+ * at the server. A transaction that the database rolled back by its own rules (a deadlock, a conflict) is tried again.
+ * So is one whose connection was broken before it was lent: of a pool whose connections were all reset each is found
+ * out by trying it. A refusal that passes is waited for like a server that is away; one that lasts is not tried again
+ * ({@link R2dbcFailure}).
  */
 final class Database {
 
@@ -86,8 +87,8 @@ final class Database {
     }
 
     /**
-     * A pool that is closed while a connection comes back may count that one twice, and fails then. The caller who closes a lock
-     * cannot do anything about it.
+     * A pool that is closed while a connection comes back may count that one twice, and fails then. The caller who
+     * closes a lock cannot do anything about it.
      */
     private static Mono<Void> ended(ConnectionPool pool) {
         return Mono.defer(pool::disposeLater).onErrorResume(error -> {
@@ -128,9 +129,9 @@ final class Database {
     }
 
     /**
-     * Whether and when a command is tried again. A connection that turns out to be broken costs no try, because the pool has
-     * one less of them then. A refusal that passes, before there was a connection, costs none either: it is waited for as a server is that
-     * does not answer. What lasts is not tried again.
+     * Whether and when a command is tried again. A connection that turns out to be broken costs no try, because the
+     * pool has one less of them then. A refusal that passes, before there was a connection, costs none either: it is
+     * waited for as a server is that does not answer. What lasts is not tried again.
      */
     private static final class Repetition {
 
@@ -246,7 +247,10 @@ final class Database {
             return !lent && R2dbcFailure.passes(error) ? Repetition.pause(refused++) : Mono.error(error);
         }
 
-        /** Whether the transaction can be rolled back after this. A question of ours that was not answered is still under way. */
+        /**
+         * Whether the transaction can be rolled back after this. A question of ours that was not answered is still
+         * under way.
+         */
         boolean isFitFor(Connection connection, Throwable error) {
             Throwable said = R2dbcFailure.said(error);
             return !committing
@@ -265,8 +269,8 @@ final class Database {
      * Work of a user in a transaction, which is committed when the work completes, and else rolled back.
      *
      * @param borrowed from the pool
-     * @param opening begins the transaction, and says whether the work is wanted; is tried again over another connection where
-     *     this one was broken
+     * @param opening begins the transaction, and says whether the work is wanted; is tried again over another
+     *     connection where this one was broken
      * @param work of the user
      */
     <T> Mono<T> inTransaction(
@@ -316,7 +320,10 @@ final class Database {
         });
     }
 
-    /** An error of the work is no fault of its connection. Something may be under way on it; then it does not answer soon. */
+    /**
+     * An error of the work is no fault of its connection. Something may be under way on it; then it does not answer
+     * soon.
+     */
     private Mono<Void> rolledBack(Connection connection) {
         return Pauses.ofThisProcess()
                 .timeout(
@@ -328,8 +335,8 @@ final class Database {
     }
 
     /**
-     * Over another connection, and again, where one was broken before it was lent: the pool has one less of them then. A refusal that
-     * passes is waited for as long as a command may take. Not once the user's work has begun.
+     * Over another connection, and again, where one was broken before it was lent: the pool has one less of them then.
+     * A refusal that passes is waited for as long as a command may take. Not once the user's work has begun.
      */
     <T> Mono<T> overWhole(Function<Course, Mono<T>> attempt) {
         return Mono.defer(() -> {
@@ -396,7 +403,10 @@ final class Database {
         return DriverThreads.subscribing(Mono.from(connection.close()));
     }
 
-    /** Ends what is under way on it, so that the server is done with a command before its client forgets it, and closes it. */
+    /**
+     * Ends what is under way on it, so that the server is done with a command before its client forgets it, and closes
+     * it.
+     */
     Mono<Void> discard(Connection connection) {
         return sql.dialect.apart(Pauses.ofThisProcess()
                 .timeout(cancelled(connection).then(closed(connection)), CLOSING.multipliedBy(3), Mono.empty())
@@ -414,7 +424,10 @@ final class Database {
                         .then(giveBack(connection));
     }
 
-    /** A driver may never close a connection whose end was cancelled, so that goes on when it is not waited for any more. */
+    /**
+     * A driver may never close a connection whose end was cancelled, so that goes on when it is not waited for any
+     * more.
+     */
     private static Mono<Void> goingOn(String what, Mono<Void> closing) {
         return Mono.defer(() -> {
             Sinks.Empty<Void> end = Sinks.empty();

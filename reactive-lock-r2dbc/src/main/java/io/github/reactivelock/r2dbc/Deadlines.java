@@ -16,9 +16,10 @@ import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
 
 /**
- * Notices commands that the database does not answer in time, by one verdict for all: a verdict for each would wake a thread
- * for each. A deadline only moves to later, and a new command's is later than those there are, so a verdict that is set is never
- * set too late. Its time stands still while this process gets no turn ({@link Pauses}). Safe for use from any thread.
+ * Notices commands that the database does not answer in time, by one verdict for all: a verdict for each would wake a
+ * thread for each. A deadline only moves to later, and a new command's is later than those there are, so a verdict that
+ * is set is never set too late. Its time stands still while this process gets no turn ({@link Pauses}). Safe for use
+ * from any thread.
  *
  * <pre>
  * verdict  event
@@ -117,7 +118,8 @@ final class Deadlines {
 
     /**
      * One command's time: it completes when that is over. Standing in the line for connections is not the database's
-     * silence as long as the line moves, so a command is too late so long after it had a connection, or after the last one was lent.
+     * silence as long as the line moves, so a command is too late so long after it had a connection, or after the last
+     * one was lent.
      */
     final class Turn implements Publisher<Boolean>, Subscription {
 

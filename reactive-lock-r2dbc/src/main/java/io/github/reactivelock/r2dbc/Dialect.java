@@ -17,7 +17,10 @@ enum Dialect {
     MARIADB("TIMESTAMPDIFF(MICROSECOND, '2020-01-01', UTC_TIMESTAMP(6))"),
     H2("(CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT) - 1577836800000000)");
 
-    /** Microseconds since 2020 by the database's clock: of UTC, so that no zone of a client, a session or the server counts. */
+    /**
+     * Microseconds since 2020 by the database's clock: of UTC, so that no zone of a client, a session or the server
+     * counts.
+     */
     final String now;
 
     Dialect(String now) {

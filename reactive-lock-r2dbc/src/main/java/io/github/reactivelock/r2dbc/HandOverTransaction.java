@@ -10,8 +10,9 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * One transaction in which a lock may change hands. Its steps need the lock's row locked: no other adds a waiting claim,
- * serves one or takes a lock with waiting claims without that. Used by one command; not for several threads at once.
+ * One transaction in which a lock may change hands. Its steps need the lock's row locked: no other adds a waiting
+ * claim, serves one or takes a lock with waiting claims without that. Used by one command; not for several threads at
+ * once.
  */
 final class HandOverTransaction {
 
@@ -44,8 +45,8 @@ final class HandOverTransaction {
     }
 
     /**
-     * Serves those who were left when one transaction had served as many as it may. What was done stays done: if this is
-     * rolled back, those who wait ask by themselves.
+     * Serves those who were left when one transaction had served as many as it may. What was done stays done: if this
+     * is rolled back, those who wait ask by themselves.
      */
     private static Mono<Boolean> served(Session session, SignalSink pushes, String key) {
         return of(
@@ -105,7 +106,8 @@ final class HandOverTransaction {
     }
 
     /**
-     * Makes the first of a line the owner; empty if it stood in the queue and has left it meanwhile, which needs no lock.
+     * Makes the first of a line the owner; empty if it stood in the queue and has left it meanwhile, which needs no
+     * lock.
      */
     Mono<Long> grant(LockRow row, List<Successor> line) {
         Successor next = line.get(0);

@@ -40,8 +40,8 @@ final class Keys {
     }
 
     /**
-     * The key of a row, the first of its columns. PostgreSQL says it in hexadecimal digits, because its driver reads bytes in one
-     * of the two forms that {@code bytea_output} may ask for.
+     * The key of a row, the first of its columns. PostgreSQL says it in hexadecimal digits, because its driver reads
+     * bytes in one of the two forms that {@code bytea_output} may ask for.
      */
     static byte[] read(Row row) {
         return row.getMetadata().contains(TEXT)

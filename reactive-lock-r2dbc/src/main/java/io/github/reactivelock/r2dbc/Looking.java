@@ -108,7 +108,9 @@ record Looking(Database database) {
         return prefix.isEmpty() ? Keys.FIRST : Keys.bytes(prefix);
     }
 
-    /** In the order of the keys' bytes, from a key on; the next part begins with the least that is behind the last one. */
+    /**
+     * In the order of the keys' bytes, from a key on; the next part begins with the least that is behind the last one.
+     */
     Mono<LockPage> part(String prefix, String from) {
         byte[] least = from.isEmpty() ? from(prefix) : behind(Keys.bytes(from), (byte) 0);
         byte[] end = behind(Keys.bytes(prefix), END);

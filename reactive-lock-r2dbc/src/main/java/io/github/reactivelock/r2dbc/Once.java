@@ -23,22 +23,27 @@ import reactor.core.publisher.Mono;
  * }</pre>
  *
  * <ol>
- *   <li>A key is taken when its work begins, for a lease of 30 seconds, which is renewed every third of it while the work
+ *   <li>A key is taken when its work begins, for a lease of 30 seconds, which is renewed every third of it while the
+ *   work
  *       runs. When the work has completed, the key stays taken until its time is over.
- *   <li>Work that fails or is cancelled frees its key, <b>but only while it has not completed</b>: from then on neither a
+ *   <li>Work that fails or is cancelled frees its key, <b>but only while it has not completed</b>: from then on neither
+ *   a
  *       cancel nor a database that cannot be reached frees it. What is to be written then is written again until it is,
  *       in the background where the caller has left.
- *   <li>A process that dies in the middle of the work leaves the key taken for the rest of the lease. <b>Then the work may
- *       begin anew, although it is not known what it had done</b>: hand the key on to what it calls, as most payment services
- *       allow, or use a longer lease.
- *   <li>Work whose lease could not be renewed in time is cancelled, because another process may have begun it. A caller whose
+ *   <li>A process that dies in the middle of the work leaves the key taken for the rest of the lease. <b>Then the work
+ *   may
+ *       begin anew, although it is not known what it had done</b>: hand the key on to what it calls, as most payment
+ *       services allow, or use a longer lease.
+ *   <li>Work whose lease could not be renewed in time is cancelled, because another process may have begun it. A caller
+ *   whose
  *       key is lost, or not confirmed, gets an error, also when the work has completed.
- *   <li>In a transaction of Spring nothing begins, because a key would stay taken for work that is rolled back. Begin the
+ *   <li>In a transaction of Spring nothing begins, because a key would stay taken for work that is rolled back. Begin
+ *   the
  *       transaction in the work.
  * </ol>
  *
- * <p>Keys are those of this class alone. Rows whose time is over are removed while the class is in use. Needs no closing.
- * Safe for use from any thread.
+ * <p>Keys are those of this class alone. Rows whose time is over are removed while the class is in use. Needs no
+ * closing. Safe for use from any thread.
  */
 public final class Once {
 
@@ -83,8 +88,8 @@ public final class Once {
     }
 
     /**
-     * Changes how long a key stays taken after its process died in the middle of the work, and how long the work goes on
-     * when the database cannot be reached. All processes should have the same.
+     * Changes how long a key stays taken after its process died in the middle of the work, and how long the work goes
+     * on when the database cannot be reached. All processes should have the same.
      *
      * @param lease at least 100 milliseconds; 30 seconds unless changed
      * @return work once with this lease
@@ -102,11 +107,12 @@ public final class Once {
      *
      * @param key what must happen once, 1 to 512 bytes of UTF-8
      * @param ttl how long the key stays taken after the work began, and the longest that the work may take
-     * @param work cancelled if it takes longer than {@code ttl}, which is a {@link java.util.concurrent.TimeoutException}
+     * @param work cancelled if it takes longer than {@code ttl}, which is a
+     *     {@link java.util.concurrent.TimeoutException}
      * @param <T> the value's type
-     * @return the work's outcome, when the database has confirmed that the key is kept; empty for all other callers, also while
-     *     the work still runs; an {@link IllegalStateException} if the key was lost, if it was not confirmed for a lease after
-     *     the work, or in a transaction of Spring
+     * @return the work's outcome, when the database has confirmed that the key is kept; empty for all other callers,
+     *     also while the work still runs; an {@link IllegalStateException} if the key was lost, if it was not confirmed
+     *     for a lease after the work, or in a transaction of Spring
      */
     public <T> Mono<T> run(String key, Duration ttl, Mono<T> work) {
         return begun(key, ttl, work, found -> Mono.empty(), value -> Optional.empty());
@@ -116,15 +122,17 @@ public final class Once {
      * Runs work unless it was begun before, and keeps its value for those who come later. Cold. Cancelling is as with
      * {@link #run}; a value that the work has produced is kept.
      *
-     * <p>The value is emitted when it was written. If the database does not answer for a lease after the work's end, another
-     * process may have the key, so the caller gets an {@link IllegalStateException}; writing goes on then. A value that the
-     * database refuses, because it is too long, is emitted and logged; the key stays taken, and later callers get nothing.
+     * <p>The value is emitted when it was written. If the database does not answer for a lease after the work's end,
+     * another process may have the key, so the caller gets an {@link IllegalStateException}; writing goes on then. A
+     * value that the database refuses, because it is too long, is emitted and logged; the key stays taken, and later
+     * callers get nothing.
      *
      * @param key what must happen once, 1 to 512 bytes of UTF-8
      * @param ttl how long the key stays taken after the work began and its value is kept, and the longest that the work
      *     may take
      * @param work cancelled if it takes longer than {@code ttl}; its value is any text
-     * @return the value, from the work or from the record; empty while the work still runs elsewhere; fails as {@link #run} does
+     * @return the value, from the work or from the record; empty while the work still runs elsewhere; fails as
+     *     {@link #run} does
      */
     public Mono<String> recorded(String key, Duration ttl, Mono<String> work) {
         return begun(

@@ -19,8 +19,9 @@ import reactor.util.retry.Retry;
 import reactor.util.retry.RetryBackoffSpec;
 
 /**
- * One run of the work of a key. Its row has a lease while the work runs and its full time afterwards. Whether the work has
- * completed decides what becomes of the key; it is set by the work's own signal, before any other subscriber gets that.
+ * One run of the work of a key. Its row has a lease while the work runs and its full time afterwards. Whether the work
+ * has completed decides what becomes of the key; it is set by the work's own signal, before any other subscriber gets
+ * that.
  */
 final class OnceRun {
 
@@ -72,8 +73,8 @@ final class OnceRun {
     }
 
     /**
-     * Takes the key if it is free; says whose it is. The question goes on when its caller leaves, because what frees the key
-     * has to reach the database after it.
+     * Takes the key if it is free; says whose it is. The question goes on when its caller leaves, because what frees
+     * the key has to reach the database after it.
      */
     Mono<Once.Found> begin() {
         return Mono.create(sink -> {
@@ -185,8 +186,8 @@ final class OnceRun {
     }
 
     /**
-     * Completes when the row says that the key is this run's, and keeps what is to be kept. Fails if another run has the key, or
-     * if there was no answer for a lease, when another run may have it; writing goes on then.
+     * Completes when the row says that the key is this run's, and keeps what is to be kept. Fails if another run has
+     * the key, or if there was no answer for a lease, when another run may have it; writing goes on then.
      */
     private Mono<Void> recorded(Optional<String> outcome) {
         Sinks.Empty<Void> over = Sinks.empty();
@@ -210,8 +211,8 @@ final class OnceRun {
     }
 
     /**
-     * After a failure the key is kept first, by a statement that nothing about the outcome can make fail. What fails again and
-     * again right after that fails because of the outcome, such as one that is too long for a packet.
+     * After a failure the key is kept first, by a statement that nothing about the outcome can make fail. What fails
+     * again and again right after that fails because of the outcome, such as one that is too long for a packet.
      */
     private Mono<Void> written(@Nullable String outcome) {
         if (outcome == null) {

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recorded outcomes as the table has them. PostgreSQL takes no NUL in a text, and no text in UTF-8 has half of a pair of
- * surrogates: each is written as a mark and what follows it.
+ * Recorded outcomes as the table has them. PostgreSQL takes no NUL in a text, and no text in UTF-8 has half of a pair
+ * of surrogates: each is written as a mark and what follows it.
  */
 final class Outcomes {
 

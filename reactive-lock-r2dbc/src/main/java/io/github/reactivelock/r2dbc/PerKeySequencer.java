@@ -18,11 +18,12 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Lets one command at a time go to the database for each key: a release never overtakes its claim on another connection,
- * and one busy key takes one connection. Releases go before claims, because claims may be many and wait for one of them;
- * each kind goes in the order in which it is subscribed. A command that has begun goes on when its subscriber leaves; a
- * claim that has not begun when it is released never begins. When a command fails, claims that have stood behind it for
- * a command's time fail with it. Safe for use from any thread; {@code synchronized} guards a map and nothing slower.
+ * Lets one command at a time go to the database for each key: a release never overtakes its claim on another
+ * connection, and one busy key takes one connection. Releases go before claims, because claims may be many and wait for
+ * one of them; each kind goes in the order in which it is subscribed. A command that has begun goes on when its
+ * subscriber leaves; a claim that has not begun when it is released never begins. When a command fails, claims that
+ * have stood behind it for a command's time fail with it. Safe for use from any thread; {@code synchronized} guards a
+ * map and nothing slower.
  */
 final class PerKeySequencer {
 
@@ -104,8 +105,8 @@ final class PerKeySequencer {
     }
 
     /**
-     * A command, which waits for its turn and then runs; {@code claimId} is empty unless it is a claim. Its end, or the way back
-     * from where it began if that comes later, begins the next one.
+     * A command, which waits for its turn and then runs; {@code claimId} is empty unless it is a claim. Its end, or the
+     * way back from where it began if that comes later, begins the next one.
      */
     private final class Turn<T> implements CoreSubscriber<T> {
 

@@ -21,11 +21,11 @@ import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
 /**
- * PostgreSQL's notifications over a connection of their own, outside any pool, which is opened for the first listener and
- * closed with the last. A pooler that lends a connection for one transaction takes LISTEN and delivers nothing, and after a
- * switch-over it may lead to the old server for good. So it counts only as long as a notification, sent over another connection, arrives:
- * that is tried at first, every few seconds, and when a claim found a grant that it was not told of. Meanwhile waiting claims are
- * looked for, and the connection is opened anew.
+ * PostgreSQL's notifications over a connection of their own, outside any pool, which is opened for the first listener
+ * and closed with the last. A pooler that lends a connection for one transaction takes LISTEN and delivers nothing, and
+ * after a switch-over it may lead to the old server for good. So it counts only as long as a notification, sent over
+ * another connection, arrives: that is tried at first, every few seconds, and when a claim found a grant that it was
+ * not told of. Meanwhile waiting claims are looked for, and the connection is opened anew.
  */
 final class PgNotifications {
 
@@ -170,7 +170,9 @@ final class PgNotifications {
         return arrived ? null : new Notice("", "");
     }
 
-    /** A connection that belongs to a pool, which a wrapper hides, is not kept: it may be the application's only one. */
+    /**
+     * A connection that belongs to a pool, which a wrapper hides, is not kept: it may be the application's only one.
+     */
     private static final class HiddenPool extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
@@ -211,7 +213,9 @@ final class PgNotifications {
                 .onErrorComplete();
     }
 
-    /** Completes when the server or the network ends a connection; never where a wrapper does not show the driver's own. */
+    /**
+     * Completes when the server or the network ends a connection; never where a wrapper does not show the driver's own.
+     */
     static Mono<Void> ended(Connection connection) {
         return Mono.defer(() -> innermost(connection) instanceof PostgresqlConnection own
                 ? own.getNotifications().then().onErrorComplete()

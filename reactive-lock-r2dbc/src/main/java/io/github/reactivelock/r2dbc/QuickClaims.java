@@ -7,7 +7,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
-/** Claims of a whole lock by statements without a transaction around them: the shortest that most likely answers comes first. */
+/**
+ * Claims of a whole lock by statements without a transaction around them: the shortest that most likely answers comes
+ * first.
+ */
 final class QuickClaims {
 
     private static final int MOST_KNOWN = 10_000;
@@ -45,7 +48,9 @@ final class QuickClaims {
                 : takenAndSeen(session, claim);
     }
 
-    /** The plain statement for a lock that is free, or is only tried. It is short, so both sides are soon done with it. */
+    /**
+     * The plain statement for a lock that is free, or is only tried. It is short, so both sides are soon done with it.
+     */
     private Mono<ClaimResult> taken(Session session, Claim claim) {
         boolean isTry = claim.mode() == Claim.Mode.TRY;
         if (!session.sql().knowsBoth() || (isTry ? waits.isWaitedFor(claim.key()) : waits.isContended(claim.key()))) {
@@ -71,8 +76,8 @@ final class QuickClaims {
     }
 
     /**
-     * The same for a lock that has a row, with the token that the database would give by its clock. If there is no answer the row
-     * was removed, is held, had a later token, or the two clocks have come apart.
+     * The same for a lock that has a row, with the token that the database would give by its clock. If there is no
+     * answer the row was removed, is held, had a later token, or the two clocks have come apart.
      */
     private Mono<ClaimResult> retaken(Session session, Claim claim, long token) {
         Object[] question = {
@@ -118,7 +123,10 @@ final class QuickClaims {
                         .flatMap(seen -> seen.taken(claim));
     }
 
-    /** What is to be seen of the lock when the claim's place was kept; empty if it has none, or only the full question keeps it. */
+    /**
+     * What is to be seen of the lock when the claim's place was kept; empty if it has none, or only the full question
+     * keeps it.
+     */
     private Mono<Seen> kept(Session session, Claim claim) {
         return switch (session.sql().dialect) {
             case POSTGRESQL -> session.inOne("keep", Seen::read, claim.id());

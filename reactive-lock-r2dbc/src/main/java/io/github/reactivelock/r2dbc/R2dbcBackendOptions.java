@@ -29,8 +29,8 @@ public final class R2dbcBackendOptions {
     }
 
     /**
-     * The tables {@code reactive_lock…}, a command timeout of 1.8 seconds, just under that of a lock client, and at most
-     * 8 connections.
+     * The tables {@code reactive_lock…}, a command timeout of 1.8 seconds, just under that of a lock client, and at
+     * most 8 connections.
      *
      * @return the defaults
      */
@@ -48,8 +48,9 @@ public final class R2dbcBackendOptions {
     }
 
     /**
-     * How long a command may take from when it has a connection, repetitions included, until it fails with a message that
-     * says why. Four fifths of it a statement waits for a row, and a transaction for its client, in PostgreSQL and MariaDB.
+     * How long a command may take from when it has a connection, repetitions included, until it fails with a message
+     * that says why. Four fifths of it a statement waits for a row, and a transaction for its client, in PostgreSQL and
+     * MariaDB.
      *
      * @return a positive time
      */
@@ -76,8 +77,9 @@ public final class R2dbcBackendOptions {
     }
 
     /**
-     * Looks for grants on PostgreSQL as on the other databases, a few milliseconds after something happened and at last once a second,
-     * over the pool alone. For a pooler that lends a connection for one transaction, which is noticed without this too.
+     * Looks for grants on PostgreSQL as on the other databases, a few milliseconds after something happened and at last
+     * once a second, over the pool alone. For a pooler that lends a connection for one transaction, which is noticed
+     * without this too.
      *
      * @return a copy without a connection for notifications
      */

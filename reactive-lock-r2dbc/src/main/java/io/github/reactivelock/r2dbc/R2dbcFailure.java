@@ -71,7 +71,10 @@ final class R2dbcFailure extends RuntimeException {
         return found;
     }
 
-    /** Whether the database may have refused all of a batch for the sake of one row, so that the others are worth asking for. */
+    /**
+     * Whether the database may have refused all of a batch for the sake of one row, so that the others are worth asking
+     * for.
+     */
     static boolean isOfOne(Throwable error) {
         Throwable said = error instanceof R2dbcFailure && error.getCause() != null ? error.getCause() : error;
         return said instanceof R2dbcException
@@ -97,8 +100,8 @@ final class R2dbcFailure extends RuntimeException {
     }
 
     /**
-     * What a refusal of a server is worth, by SQLSTATE, or by code where MariaDB, MySQL and H2 share a state. What passes is asked for
-     * again in the time of the command; what lasts is not, and the connection it came over is kept.
+     * What a refusal of a server is worth, by SQLSTATE, or by code where MariaDB, MySQL and H2 share a state. What
+     * passes is asked for again in the time of the command; what lasts is not, and the connection it came over is kept.
      */
     private enum Refusal {
         /** The server comes, goes, is full for now, or ended this session. */
@@ -145,7 +148,9 @@ final class R2dbcFailure extends RuntimeException {
         }
     }
 
-    /** A pool found a connection broken when it was to lend it, and has forgotten it. Nothing was asked of the database. */
+    /**
+     * A pool found a connection broken when it was to lend it, and has forgotten it. Nothing was asked of the database.
+     */
     static boolean isStale(@Nullable Throwable error) {
         return error instanceof R2dbcNonTransientResourceException && STALE.equals(error.getMessage());
     }
@@ -165,7 +170,10 @@ final class R2dbcFailure extends RuntimeException {
         return error instanceof R2dbcException known && (state(known).equals("55P03") || known.getErrorCode() == 1205);
     }
 
-    /** MariaDB with innodb_snapshot_isolation: the transaction is rolled back, and what follows would be committed one by one. */
+    /**
+     * MariaDB with innodb_snapshot_isolation: the transaction is rolled back, and what follows would be committed one
+     * by one.
+     */
     static boolean isOldSnapshot(Throwable error) {
         return error instanceof R2dbcException known && known.getErrorCode() == 1020;
     }
@@ -344,7 +352,9 @@ final class R2dbcFailure extends RuntimeException {
         return state(error).equals("42P05") || state(error).equals("26000");
     }
 
-    /** In PostgreSQL and H2 by its state; in MariaDB by hand or by max_statement_time, in MySQL by max_execution_time. */
+    /**
+     * In PostgreSQL and H2 by its state; in MariaDB by hand or by max_statement_time, in MySQL by max_execution_time.
+     */
     private static boolean wasInterrupted(R2dbcException error) {
         int code = error.getErrorCode();
         return state(error).equals("57014") || code == 1317 || code == 1969 || code == 3024;

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets the database itself refuse a write by a holder whose lock has passed on. A guarded write is one transaction, which
- * begins with remembering the newest fencing token of the resource and fails if that is newer than the writer's. The
- * remembered token counts when the transaction commits, and until then others who write wait:
+ * Lets the database itself refuse a write by a holder whose lock has passed on. A guarded write is one transaction,
+ * which begins with remembering the newest fencing token of the resource and fails if that is newer than the writer's.
+ * The remembered token counts when the transaction commits, and until then others who write wait:
  *
  * <pre>{@code
  * lock.withLock("account:7", held ->
@@ -26,9 +26,9 @@ import reactor.core.publisher.Mono;
  *
  * <p>In a transaction of your own, {@link #check} does the same over its connection.
  *
- * <p>It helps only if every writer of the resource asks. The tokens are kept in the table {@code reactive_lock_fence} of this
- * library, one row for each resource, which is never removed; or {@link #inColumn in a column} of the row that is written,
- * which costs nothing to read and is gone with the row. The locks themselves may be in another store.
+ * <p>It helps only if every writer of the resource asks. The tokens are kept in the table {@code reactive_lock_fence}
+ * of this library, one row for each resource, which is never removed; or {@link #inColumn in a column} of the row that
+ * is written, which costs nothing to read and is gone with the row. The locks themselves may be in another store.
  *
  * <p>It holds at every isolation level, also after earlier reads of the transaction: the token is read as it was
  * committed last, not as the transaction's snapshot has it. At {@code REPEATABLE READ} and {@code SERIALIZABLE}
@@ -65,8 +65,8 @@ public final class R2dbcFencingGuard {
     }
 
     /**
-     * Keeps the token of a row in a column of it, a {@code BIGINT} that may be null before the first write. If several rows have
-     * the same key, they are one resource: the newest token of them counts, and each gets it.
+     * Keeps the token of a row in a column of it, a {@code BIGINT} that may be null before the first write. If several
+     * rows have the same key, they are one resource: the newest token of them counts, and each gets it.
      *
      * @param table the table, after a schema and a dot if wanted
      * @param keyColumn the column by which a row is found
@@ -86,16 +86,16 @@ public final class R2dbcFencingGuard {
     }
 
     /**
-     * Writes in a transaction of its own, over a connection of the backend's pool, at {@code READ COMMITTED}. It is committed
-     * when the change completes, and rolled back when it fails or is cancelled. Cold; each subscription is a write of its own,
-     * and waits for as long as another transaction that writes the same resource has not ended.
+     * Writes in a transaction of its own, over a connection of the backend's pool, at {@code READ COMMITTED}. It is
+     * committed when the change completes, and rolled back when it fails or is cancelled. Cold; each subscription is a
+     * write of its own, and waits for as long as another transaction that writes the same resource has not ended.
      *
      * @param resource the name of the resource, or the key of its row, of a type that the driver can bind
      * @param fencingToken the token of the hold that allows the write
      * @param change given the connection, on which it neither ends the transaction nor closes anything
      * @param <T> the value's type
-     * @return the change's outcome, after the commit; fails as {@link #check} does, with the change's own error, or with an
-     *     {@link IllegalStateException} in a transaction of Spring over the same pool
+     * @return the change's outcome, after the commit; fails as {@link #check} does, with the change's own error, or
+     *     with an {@link IllegalStateException} in a transaction of Spring over the same pool
      */
     public <T> Mono<T> write(Object resource, long fencingToken, Function<Connection, Mono<T>> change) {
         requireToken(resource, fencingToken);
@@ -165,16 +165,17 @@ public final class R2dbcFencingGuard {
      * @param resource the name of the resource, or the key of its row, of a type that the driver can bind
      * @param fencingToken the token of the hold that allows the write
      * @return completes if the write may go on; otherwise {@link StaleTokenException}, or an
-     *     {@link IllegalStateException} if no transaction was begun or no row keeps the token, or the driver's error. The
-     *     transaction should be rolled back then
+     *     {@link IllegalStateException} if no transaction was begun or no row keeps the token, or the driver's error.
+     *     The transaction should be rolled back then
      */
     public Mono<Void> check(Connection connection, Object resource, long fencingToken) {
         return check(connection, resource, fencingToken, fencingToken);
     }
 
     /**
-     * Checks a token of one of several that share the lock. It is refused if the token of a later hold of the whole was seen,
-     * and is not remembered itself, so that those who share do not refuse one another. Otherwise as {@link #check}.
+     * Checks a token of one of several that share the lock. It is refused if the token of a later hold of the whole was
+     * seen, and is not remembered itself, so that those who share do not refuse one another. Otherwise as
+     * {@link #check}.
      *
      * @param connection a connection with a transaction, which is neither ended nor closed here
      * @param resource the name of the resource, or the key of its row, of a type that the driver can bind
@@ -218,7 +219,10 @@ public final class R2dbcFencingGuard {
                         + " tokens?")));
     }
 
-    /** All rows with the key are locked and looked at, for the column may be one that several rows have the same value in. */
+    /**
+     * All rows with the key are locked and looked at, for the column may be one that several rows have the same value
+     * in.
+     */
     private static Mono<Long> inColumn(Session session, Column column, Object key, long token) {
         String look = String.format(
                 Locale.ROOT,

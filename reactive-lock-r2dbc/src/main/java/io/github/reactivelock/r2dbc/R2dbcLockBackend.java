@@ -29,34 +29,39 @@ import reactor.core.scheduler.Schedulers;
  * Locks in tables of PostgreSQL, MariaDB, MySQL or H2, over R2DBC.
  *
  * <ol>
- *   <li><b>Tables.</b> One row for each lock has the owner's claim, the fencing token and the end of the lease; claims that
- *       wait, and claims that share a lock, are rows of two others. {@link #createTables()} creates them, or Flyway or Liquibase
- *       with {@code V1__reactive_lock.sql} in {@code schema-postgresql}, {@code schema-mariadb} or {@code schema-h2}.
- *   <li><b>Clock.</b> Leases begin and end by the database's clock, in microseconds since 2020, read once the row is locked.
- *   <li><b>Claim.</b> One statement takes a lock that is free, joins the queue of one that is held, or finds out that it is
- *       held. Only if the owner's lease ended and others wait, or the lock is watched, a transaction locks the row first.
- *       A waiting claim that asks again keeps its own row alive and locks no other.
- *       Claims and releases of a share always are such a transaction.
+ *   <li><b>Tables.</b> One row for each lock has the owner's claim, the fencing token and the end of the lease; claims
+ *   that
+ *       wait, and claims that share a lock, are rows of two others. {@link #createTables()} creates them, or Flyway or
+ *       Liquibase with {@code V1__reactive_lock.sql} in {@code schema-postgresql}, {@code schema-mariadb} or
+ *       {@code schema-h2}.
+ *   <li><b>Clock.</b> Leases begin and end by the database's clock, in microseconds since 2020, read once the row is
+ *   locked.
+ *   <li><b>Claim.</b> One statement takes a lock that is free, joins the queue of one that is held, or finds out that
+ *   it is
+ *       held. Only if the owner's lease ended and others wait, or the lock is watched, a transaction locks the row
+ *       first. A waiting claim that asks again keeps its own row alive and locks no other. Claims and releases of a
+ *       share always are such a transaction.
  *   <li><b>Token.</b> {@code max(last + 1, the clock)}, so that rows can be removed when they are no longer used.
  *   <li><b>Release.</b> One statement ends the hold and makes the next live waiting claim the owner.
  *   <li><b>Waiting.</b> PostgreSQL notifies the client of the claim that was served, over a connection that its backend
  *       keeps for that. Where nothing is notified, or does not arrive, as behind a pooler, a backend looks for all its
- *       waiting claims by one statement, a few milliseconds after something happened and then less often, once in a second
- *       at last. A claim of the same backend gets its grant at once.
- *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that another transaction has locked.
+ *       waiting claims by one statement, a few milliseconds after something happened and then less often, once in a
+ *       second at last. A claim of the same backend gets its grant at once.
+ *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that another transaction has
+ *   locked.
  *   <li><b>Cleaning.</b> Rows of locks that were free or expired for an hour are deleted in the background.
  * </ol>
  *
- * <p>Guarantees. <b>Mutual exclusion</b> holds as long as the database keeps what it committed: not across a fail-over to
- * a replica that lags behind. <b>Fencing tokens</b> rise strictly; back only if a row was removed <em>and</em> the clock is
- * behind. <b>Order</b> is that of arrival. Every command is one statement or one short transaction at READ COMMITTED,
- * also with another default, and takes one connection for that time; commands of one key follow one another. MySQL and
- * H2, which have no such statements, take a transaction where PostgreSQL and MariaDB take one round trip. A transaction
- * that holds the row of a lock and does not end costs that lock alone: statements wait for it for a part of
+ * <p>Guarantees. <b>Mutual exclusion</b> holds as long as the database keeps what it committed: not across a fail-over
+ * to a replica that lags behind. <b>Fencing tokens</b> rise strictly; back only if a row was removed <em>and</em> the
+ * clock is behind. <b>Order</b> is that of arrival. Every command is one statement or one short transaction at READ
+ * COMMITTED, also with another default, and takes one connection for that time; commands of one key follow one another.
+ * MySQL and H2, which have no such statements, take a transaction where PostgreSQL and MariaDB take one round trip. A
+ * transaction that holds the row of a lock and does not end costs that lock alone: statements wait for it for a part of
  * {@link R2dbcBackendOptions#commandTimeout()} and end at the server too.
  *
- * <p>A lock client asks on behalf of all its flows, so a {@code ConnectionFactory} that routes by the Reactor Context sees
- * that of none of them: make a client for each tenant.
+ * <p>A lock client asks on behalf of all its flows, so a {@code ConnectionFactory} that routes by the Reactor Context
+ * sees that of none of them: make a client for each tenant.
  *
  * <p>Nothing is opened before the first use. Safe for use from any thread.
  */
@@ -93,8 +98,8 @@ public final class R2dbcLockBackend implements LockBackend {
     /**
      * A backend with a connection pool of its own, closed with it.
      *
-     * <p>MariaDB's statements are not prepared. Leave {@code useServerPrepStmts} off: the driver mixes up statements after one that
-     * could not be prepared.
+     * <p>MariaDB's statements are not prepared. Leave {@code useServerPrepStmts} off: the driver mixes up statements
+     * after one that could not be prepared.
      *
      * @param url such as {@code r2dbc:postgresql://user:password@host:5432/database}
      * @return a backend that has not connected yet
@@ -167,8 +172,8 @@ public final class R2dbcLockBackend implements LockBackend {
 
     /**
      * A backend over a pool of the application, which is never closed here. A command takes one of its connections for
-     * the time of a few statements. On PostgreSQL one more connection is opened beside the pool, for notifications. Nothing
-     * has to be set on it: a question whose connection is reset is asked again over another one.
+     * the time of a few statements. On PostgreSQL one more connection is opened beside the pool, for notifications.
+     * Nothing has to be set on it: a question whose connection is reset is asked again over another one.
      *
      * @param pool a pool, or a factory that makes a connection for every command
      * @return a backend that has not connected yet

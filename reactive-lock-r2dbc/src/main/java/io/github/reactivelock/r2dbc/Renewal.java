@@ -21,9 +21,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Renews many holds by one statement, each for its own lease, and looks closer only if some of them were not renewed. A row that
- * another transaction has locked is passed over, so that it costs its own hold only. What the database refuses for the sake of one
- * of them is divided until that one is alone; the failure of a part is that part's.
+ * Renews many holds by one statement, each for its own lease, and looks closer only if some of them were not renewed. A
+ * row that another transaction has locked is passed over, so that it costs its own hold only. What the database refuses
+ * for the sake of one of them is divided until that one is alone; the failure of a part is that part's.
  */
 final class Renewal {
 

@@ -17,23 +17,24 @@ import reactor.util.retry.Retry;
 import reactor.util.retry.RetryBackoffSpec;
 
 /**
- * Locks that the database itself holds, as long as a transaction lasts: a row for each key, which the transaction writes.
- * There is no lease, no token and nothing to renew: the lock is free when the transaction ends, and when its connection
- * dies. Work that writes over the connection it is given has lock and data in one transaction:
+ * Locks that the database itself holds, as long as a transaction lasts: a row for each key, which the transaction
+ * writes. There is no lease, no token and nothing to renew: the lock is free when the transaction ends, and when its
+ * connection dies. Work that writes over the connection it is given has lock and data in one transaction:
  *
  * <pre>{@code
  * rows.withRowLock("account:7", connection -> read(connection).flatMap(balance -> write(connection, balance - 999)));
  * }</pre>
  *
- * <p>In a transaction that is open already, of Spring's {@code TransactionalOperator} for one, {@link #lock} does the same
- * over its connection. {@code withRowLock} would open a second one beside it, on another connection, and fails there:
+ * <p>In a transaction that is open already, of Spring's {@code TransactionalOperator} for one, {@link #lock} does the
+ * same over its connection. {@code withRowLock} would open a second one beside it, on another connection, and fails
+ * there:
  *
  * <pre>{@code
  * operator.transactional(client.inConnection(connection -> rows.lock(connection, "account:7")).then(spend(client)));
  * }</pre>
  *
- * <p><b>Each caller who holds or waits takes one connection of the pool.</b> The pool's size bounds how many can wait at
- * once; a caller that finds no connection fails with an error that gives this reason. Work that needs a further
+ * <p><b>Each caller who holds or waits takes one connection of the pool.</b> The pool's size bounds how many can wait
+ * at once; a caller that finds no connection fails with an error that gives this reason. Work that needs a further
  * connection of the same pool can starve behind those who wait. Rows that were not locked for an hour are removed while
  * the class is in use. Keys are those of row locks alone: a lock of {@link R2dbcLockBackend} with the same name is
  * another one. Not reentrant. Safe for use from any thread.
@@ -85,9 +86,10 @@ public final class RowLocks {
 
     /**
      * Runs work under a lock in a transaction that the work does not see: what it writes over other connections, also
-     * through a {@code DatabaseClient}, is not part of that transaction and stays when it is rolled back. Cold. Cancelling cancels the work and frees the
-     * lock. If the connection dies meanwhile, the lock is free while the work still runs. On PostgreSQL the work is cancelled as
-     * soon as the driver sees it; elsewhere the error comes at its end. Where that matters, write over the connection instead.
+     * through a {@code DatabaseClient}, is not part of that transaction and stays when it is rolled back. Cold.
+     * Cancelling cancels the work and frees the lock. If the connection dies meanwhile, the lock is free while the work
+     * still runs. On PostgreSQL the work is cancelled as soon as the driver sees it; elsewhere the error comes at its
+     * end. Where that matters, write over the connection instead.
      *
      * @param key the name of the lock
      * @param work what must not run twice at once
@@ -99,15 +101,15 @@ public final class RowLocks {
     }
 
     /**
-     * Runs work under a lock and inside the same transaction, which is committed when the work completes and rolled back
-     * when it fails or is cancelled: lock and data are one. Cold; each subscription is a transaction of its own.
+     * Runs work under a lock and inside the same transaction, which is committed when the work completes and rolled
+     * back when it fails or is cancelled: lock and data are one. Cold; each subscription is a transaction of its own.
      *
      * @param key the name of the lock
      * @param work given the connection, on which it neither ends the transaction nor closes anything
      * @param <T> the value's type
-     * @return the work's outcome, after the commit; {@link R2dbcTransientResourceException} if no connection was free in
-     *     time, {@link R2dbcTimeoutException} if the lock was not, {@link IllegalStateException} in a transaction of Spring
-     *     over the same pool
+     * @return the work's outcome, after the commit; {@link R2dbcTransientResourceException} if no connection was free
+     *     in time, {@link R2dbcTimeoutException} if the lock was not, {@link IllegalStateException} in a transaction of
+     *     Spring over the same pool
      */
     public <T> Mono<T> withRowLock(String key, Function<Connection, Mono<T>> work) {
         byte[] name = checked(key);
@@ -135,10 +137,11 @@ public final class RowLocks {
      * {@code innodb_lock_wait_timeout} meanwhile). Cancelling leaves the transaction to the caller; a statement may
      * still wait on its connection.
      *
-     * <p>What the holder before has written is seen by everything that is read afterwards, at {@code READ COMMITTED}. At
-     * {@code REPEATABLE READ} and {@code SERIALIZABLE} PostgreSQL ends a transaction whose snapshot is older than that by a
-     * conflict, SQL state {@code 40001}, H2 at the latest when it writes what has changed; it may be run again. MariaDB and MySQL would go on reading from the old
-     * snapshot there, so a transaction that has read before it locks is refused; one that locks first is not.
+     * <p>What the holder before has written is seen by everything that is read afterwards, at {@code READ COMMITTED}.
+     * At {@code REPEATABLE READ} and {@code SERIALIZABLE} PostgreSQL ends a transaction whose snapshot is older than
+     * that by a conflict, SQL state {@code 40001}, H2 at the latest when it writes what has changed; it may be run
+     * again. MariaDB and MySQL would go on reading from the old snapshot there, so a transaction that has read before
+     * it locks is refused; one that locks first is not.
      *
      * @param connection a connection with a transaction, which is neither ended nor closed here
      * @param key the name of the lock, the same as in {@link #withRowLock(String, Function)}; 1 to 512 bytes of UTF-8

@@ -12,8 +12,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * One connection for one command of ours. A parameter may be a list of keys, of ids or of numbers; all lists of a statement are as
- * long as the shortest, or twice as long where they are pairs.
+ * One connection for one command of ours. A parameter may be a list of keys, of ids or of numbers; all lists of a
+ * statement are as long as the shortest, or twice as long where they are pairs.
  */
 record Session(Connection connection, Sql sql) {
 
@@ -111,8 +111,8 @@ record Session(Connection connection, Sql sql) {
     }
 
     /**
-     * Runs one statement so that it counts at once, also on a connection that commits by hand, and sees what others have
-     * committed, also where PostgreSQL's default is another isolation.
+     * Runs one statement so that it counts at once, also on a connection that commits by hand, and sees what others
+     * have committed, also where PostgreSQL's default is another isolation.
      */
     <T> Mono<T> alone(Mono<T> work) {
         return Mono.defer(() -> !connection.isAutoCommit() || !isReadCommitted()
@@ -145,8 +145,8 @@ record Session(Connection connection, Sql sql) {
     }
 
     /**
-     * Runs a transaction of several statements in which neither a statement waits for a row, nor the server for this client, longer than
-     * for a command. In PostgreSQL the first of these statements sets that limit.
+     * Runs a transaction of several statements in which neither a statement waits for a row, nor the server for this
+     * client, longer than for a command. In PostgreSQL the first of these statements sets that limit.
      */
     <T> Mono<T> bounded(Mono<T> transaction) {
         if (sql.dialect != Dialect.MARIADB || sql.isBoundWhenOpened()) {

@@ -16,9 +16,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Renews shares. A share is renewed with the row of its lock locked, because its end moves the end of the mark there. First all
- * together, passing over rows that others have locked. A row of a busy lock may always be locked, so those that
- * were passed over then wait for theirs, each by itself, in an order left to chance: those that are stuck are not always first.
+ * Renews shares. A share is renewed with the row of its lock locked, because its end moves the end of the mark there.
+ * First all together, passing over rows that others have locked. A row of a busy lock may always be locked, so those
+ * that were passed over then wait for theirs, each by itself, in an order left to chance: those that are stuck are not
+ * always first.
  */
 final class ShareRenewal {
 
@@ -43,7 +44,10 @@ final class ShareRenewal {
         this.longest = longest;
     }
 
-    /** All together; what is left by that is asked for by itself, also when the database refused all for the sake of one. */
+    /**
+     * All together; what is left by that is asked for by itself, also when the database refused all for the sake of
+     * one.
+     */
     Mono<RenewalResult> renew(List<Claim> shares) {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         Mono<Set<String>> together = database.run(

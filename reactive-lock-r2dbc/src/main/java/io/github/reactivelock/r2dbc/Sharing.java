@@ -9,9 +9,9 @@ import java.util.Optional;
 import reactor.core.publisher.Mono;
 
 /**
- * The shares of a lock, in a transaction that has locked its row. While shares are out the row names no owner but a mark,
- * whose lease is that of the last of them to end. So the statements for claims of the whole find the lock held. The shares
- * themselves are rows of another table; they count as long as the mark is there.
+ * The shares of a lock, in a transaction that has locked its row. While shares are out the row names no owner but a
+ * mark, whose lease is that of the last of them to end. So the statements for claims of the whole find the lock held.
+ * The shares themselves are rows of another table; they count as long as the mark is there.
  */
 final class Sharing {
 
@@ -54,7 +54,10 @@ final class Sharing {
         }
     }
 
-    /** Who is in; a holder that has been silent for a lease of its own is forgotten, {@code models/Shares.tla: OwnDeadline}. */
+    /**
+     * Who is in; a holder that has been silent for a lease of its own is forgotten,
+     * {@code models/Shares.tla: OwnDeadline}.
+     */
     private Mono<Occupancy> occupied(LockRow row) {
         boolean isShared = row.isShared();
         Mono<Long> forgotten = session.change("expire", name, isShared ? row.now() : Long.MAX_VALUE);

@@ -46,8 +46,8 @@ final class Sql {
     private static final Pattern TABLES = Pattern.compile("(INDEX IF NOT EXISTS )?reactive_lock");
 
     /**
-     * What a statement of MariaDB begins with, so that it ends at the server before its client gives it up, also where it waits
-     * for a table (a backup, ALTER TABLE): sessions that wait would pile up. MySQL does not read it.
+     * What a statement of MariaDB begins with, so that it ends at the server before its client gives it up, also where
+     * it waits for a table (a backup, ALTER TABLE): sessions that wait would pile up. MySQL does not read it.
      */
     private static final String PATIENT =
             "/*M! SET STATEMENT lock_wait_timeout = ${patience}, innodb_lock_wait_timeout ="
@@ -70,7 +70,9 @@ final class Sql {
         this(dialect, prefix, R2dbcBackendOptions.defaults().commandTimeout());
     }
 
-    /** Statements that wait for a locked row, and for a client in the middle of a transaction, no longer than a command. */
+    /**
+     * Statements that wait for a locked row, and for a client in the middle of a transaction, no longer than a command.
+     */
     Sql(Dialect dialect, String prefix, Duration commandTimeout) {
         this.dialect = dialect;
         this.prefix = prefix;
@@ -96,8 +98,8 @@ final class Sql {
     }
 
     /**
-     * Whether a command may begin with the plain statement for the common case. In MariaDB not before a compound statement
-     * was carried out: where these do not work, no claim may get a lock that could not be given to the next.
+     * Whether a command may begin with the plain statement for the common case. In MariaDB not before a compound
+     * statement was carried out: where these do not work, no claim may get a lock that could not be given to the next.
      */
     boolean knowsBoth() {
         return dialect == Dialect.POSTGRESQL || (compounds && compoundsWork);

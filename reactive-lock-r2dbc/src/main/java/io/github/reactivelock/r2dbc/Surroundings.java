@@ -35,7 +35,9 @@ final class Surroundings {
         return layers;
     }
 
-    /** The factory under one that lends the connection of the transaction around: commands here commit by themselves. */
+    /**
+     * The factory under one that lends the connection of the transaction around: commands here commit by themselves.
+     */
     static ConnectionFactory outside(ConnectionFactory factory) {
         List<Object> layers = layers(factory);
         for (int i = layers.size() - 2; i >= 0; i--) {

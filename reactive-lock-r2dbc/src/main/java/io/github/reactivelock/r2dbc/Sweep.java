@@ -8,8 +8,9 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
 
 /**
- * Removes the rows of one table whose time is over, in the background of its use: every half minute at most, some hundreds
- * by each statement until there are no more. Rows that are locked are left alone. Safe for use from any thread.
+ * Removes the rows of one table whose time is over, in the background of its use: every half minute at most, some
+ * hundreds by each statement until there are no more. Rows that are locked are left alone. Safe for use from any
+ * thread.
  */
 final class Sweep {
 

@@ -12,8 +12,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Claims and releases. Where the database has a statement for all that a command needs, that is one round trip. What it
- * leaves open, and every command elsewhere, is a {@link HandOverTransaction}. When the answer to a release is lost it is not known
- * whom it served, so the claims that wait here ask again.
+ * leaves open, and every command elsewhere, is a {@link HandOverTransaction}. When the answer to a release is lost it
+ * is not known whom it served, so the claims that wait here ask again.
  */
 final class TableLock {
 
@@ -87,8 +87,8 @@ final class TableLock {
     }
 
     /**
-     * A lock without a live owner belongs to the claim that has waited longest. That this claim waits is not always to be seen
-     * in the lock's row: an operator may have deleted it, or the claim may have been silent for too long.
+     * A lock without a live owner belongs to the claim that has waited longest. That this claim waits is not always to
+     * be seen in the lock's row: an operator may have deleted it, or the claim may have been silent for too long.
      */
     private Mono<ClaimResult> free(HandOverTransaction transfer, LockRow row, Claim claim) {
         boolean waited = waits.contains(claim);

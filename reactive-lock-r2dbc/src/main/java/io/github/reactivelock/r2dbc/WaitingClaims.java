@@ -19,9 +19,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The claims of this backend that wait in a queue, and the keys for which claims lately did. Where no push tells that one of them was served, all of
- * them together are looked for by one statement, soon after something happened and then less and less often. Safe for use
- * from any thread.
+ * The claims of this backend that wait in a queue, and the keys for which claims lately did. Where no push tells that
+ * one of them was served, all of them together are looked for by one statement, soon after something happened and then
+ * less and less often. Safe for use from any thread.
  */
 final class WaitingClaims {
 
@@ -72,7 +72,10 @@ final class WaitingClaims {
         return keys.containsValue(key);
     }
 
-    /** Whether the plain statement for a lock that is free, or that no other wants, would most likely be a round trip for nothing. */
+    /**
+     * Whether the plain statement for a lock that is free, or that no other wants, would most likely be a round trip
+     * for nothing.
+     */
     boolean isContended(String key) {
         return contended.contains(key) || isWaitedFor(key);
     }

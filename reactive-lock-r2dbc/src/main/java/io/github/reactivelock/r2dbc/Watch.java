@@ -13,7 +13,8 @@ import reactor.util.retry.Retry;
 
 /**
  * Events of a lock. Who watches leaves a mark on the lock's row; as long as it is fresh, every change of hands leaves a
- * record, numbered by the token of the lock, and this reads them. A watch that could not refresh its mark in time begins anew.
+ * record, numbered by the token of the lock, and this reads them. A watch that could not refresh its mark in time
+ * begins anew.
  */
 final class Watch {
 
@@ -145,7 +146,10 @@ final class Watch {
             });
         }
 
-        /** The mark ran out or the row was removed if there is none, or if another watcher's came after something had happened. */
+        /**
+         * The mark ran out or the row was removed if there is none, or if another watcher's came after something had
+         * happened.
+         */
         private Mono<Boolean> markedOn(Session session) {
             return session.alone(session.change("watch_on", Keys.micros(MARK), name))
                     .filter(marked -> marked > 0)

@@ -41,8 +41,8 @@ record Databases(String url, Runnable end) implements AutoCloseable {
     static final String SAFE_MODE = "sql_safe_updates = 1";
 
     /**
-     * Counts the statements that wait for a row in MariaDB. The tables of information_schema about transactions will not do: they
-     * come from a cache that is not filled anew while it is asked more often than every 100 ms.
+     * Counts the statements that wait for a row in MariaDB. The tables of information_schema about transactions will
+     * not do: they come from a cache that is not filled anew while it is asked more often than every 100 ms.
      */
     static final String MARIADB_WAITERS = "SELECT CAST(variable_value AS SIGNED) FROM "
             + (IS_MYSQL ? "performance_schema" : "information_schema")

@@ -122,7 +122,10 @@ class GivenBackTest extends EachDatabase {
         pool.disposeLater().block(Databases.LIMIT);
     }
 
-    /** The work of the first fails while a statement of it is under way, so what the second is told may be the first one's. */
+    /**
+     * The work of the first fails while a statement of it is under way, so what the second is told may be the first
+     * one's.
+     */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
     void whoHasTheConnectionOfFailedWorkNextIsToldItsOwnAnswers(Databases database) {

@@ -16,7 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import reactor.core.publisher.Mono;
 
-/** What happens in the middle of one statement of PostgreSQL: to the clock, to the row, and to a row that is not there. */
+/**
+ * What happens in the middle of one statement of PostgreSQL: to the clock, to the row, and to a row that is not there.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MomentTest {
 

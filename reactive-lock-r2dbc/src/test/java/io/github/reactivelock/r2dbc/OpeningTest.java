@@ -87,7 +87,10 @@ class OpeningTest {
         }
     }
 
-    /** How many statements are prepared at a MariaDB after a lock was taken and given back over a URL with this at its end. */
+    /**
+     * How many statements are prepared at a MariaDB after a lock was taken and given back over a URL with this at its
+     * end.
+     */
     private static long prepared(Databases mariaDb, String end) {
         LockClient client = Databases.client(R2dbcLockBackend.connect(mariaDb + end, PATIENT));
         client.withLock("prepared" + end, Mono.empty()).then().block(LIMIT);

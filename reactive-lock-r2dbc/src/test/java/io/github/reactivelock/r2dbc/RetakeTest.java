@@ -69,7 +69,9 @@ class RetakeTest extends EachDatabase {
         close(ours);
     }
 
-    /** Not so if a second goes by on the way of a question or an answer: the two clocks seem to have come apart then. */
+    /**
+     * Not so if a second goes by on the way of a question or an answer: the two clocks seem to have come apart then.
+     */
     private static boolean isTakenWithoutAnInsert(Databases database, R2dbcLockBackend ours, String key) {
         assertThat(once(ours, key)).isPositive();
         long before = once(ours, key);

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** How often a client and its database wait for each other, counted on the wire; prints the tables of docs/performance.md. */
+/**
+ * How often a client and its database wait for each other, counted on the wire; prints the tables of
+ * docs/performance.md.
+ */
 class RoundTripsTest {
 
     private static final int TIMES = 5;
@@ -155,7 +158,9 @@ class RoundTripsTest {
         return trips;
     }
 
-    /** What is one of a client alone is two where others wait: the plain statement for a lock that is free comes first. */
+    /**
+     * What is one of a client alone is two where others wait: the plain statement for a lock that is free comes first.
+     */
     @Test
     void everyCommandIsOneRoundTripOnPostgres() {
         assertThat(printed("PostgreSQL", postgres())).containsExactlyInAnyOrderEntriesOf(EXPECTED);

@@ -69,7 +69,10 @@ class SettingsTest {
                 .block(Databases.LIMIT);
     }
 
-    /** A grant that a crash of the server forgets would be given a second time. A forgotten release only ends with its lease. */
+    /**
+     * A grant that a crash of the server forgets would be given a second time. A forgotten release only ends with its
+     * lease.
+     */
     @Test
     void aGrantWaitsForPostgresDiskAndAReleaseWithoutGrantDoesNot() {
         postgres.execute("CREATE DATABASE durable");

@@ -65,8 +65,8 @@ class StoppedClientTest {
     }
 
     /**
-     * The driver's connections. From the end of a transaction with a certain statement on nothing is said over one, not even
-     * that it is closed.
+     * The driver's connections. From the end of a transaction with a certain statement on nothing is said over one, not
+     * even that it is closed.
      */
     private static final class Stopping implements ConnectionFactory {
 

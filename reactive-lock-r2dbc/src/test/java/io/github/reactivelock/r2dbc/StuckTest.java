@@ -28,7 +28,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What a transaction that holds rows of the lock tables and does not end costs, and that nothing is granted for too long. */
+/**
+ * What a transaction that holds rows of the lock tables and does not end costs, and that nothing is granted for too
+ * long.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class StuckTest {
 

@@ -43,10 +43,10 @@ public final class RedisBackendOptions {
 
     /**
      * Keeps locks apart from those of another application on the same database. All processes that share a lock need
-     * the same prefix. Keys are named {@code {prefix:KEY}}. A prefix with a colon in it stands before the brace as it is:
-     * with {@code orders:locks:} all keys and channels begin so, for a Redis user that may use {@code ~orders:*} and
-     * {@code &orders:*} only. Then the tokens of {@link RedisLockBackend#fencingGuard} begin so too, and all who guard one
-     * key need the same prefix.
+     * the same prefix. Keys are named {@code {prefix:KEY}}. A prefix with a colon in it stands before the brace as it
+     * is: with {@code orders:locks:} all keys and channels begin so, for a Redis user that may use {@code ~orders:*}
+     * and {@code &orders:*} only. Then the tokens of {@link RedisLockBackend#fencingGuard} begin so too, and all who
+     * guard one key need the same prefix.
      *
      * @param prefix 1 to 64 letters, digits, dots, underscores, hyphens and colons
      * @return a copy with this prefix
@@ -79,10 +79,10 @@ public final class RedisBackendOptions {
 
     /**
      * Lets a grant, and a renewal, count only when replicas have acknowledged it ({@code WAIT}), so that a fail-over to
-     * one of them does not forget it. A grant that is not acknowledged in time is given back: an acquisition that is not
-     * waiting fails with {@code LockUnavailableException}, one that waits asks again for up to its lease. A hold whose
-     * renewals are not acknowledged is lost at its deadline. Costs a second round trip, shared by all that wait. Not for
-     * clusters, and only through client libraries that can.
+     * one of them does not forget it. A grant that is not acknowledged in time is given back: an acquisition that is
+     * not waiting fails with {@code LockUnavailableException}, one that waits asks again for up to its lease. A hold
+     * whose renewals are not acknowledged is lost at its deadline. Costs a second round trip, shared by all that wait.
+     * Not for clusters, and only through client libraries that can.
      *
      * @param replicas at least 1; to survive any fail-over, as many as there are
      * @param timeout 1 millisecond to 10 seconds, and less than a third of the leases
@@ -109,9 +109,9 @@ public final class RedisBackendOptions {
     }
 
     /**
-     * Keeps a cluster's messages in the shard of their lock (sharded channels, Redis 7), instead of having them passed on
-     * to every node: for clusters of many nodes. In return a wait costs a subscription and a second question, and a hold
-     * that never waited notices a forced release only when it is renewed. All processes that share a lock have to
+     * Keeps a cluster's messages in the shard of their lock (sharded channels, Redis 7), instead of having them passed
+     * on to every node: for clusters of many nodes. In return a wait costs a subscription and a second question, and a
+     * hold that never waited notices a forced release only when it is renewed. All processes that share a lock have to
      * agree; those that do not are served late.
      *
      * @return a copy with sharded channels

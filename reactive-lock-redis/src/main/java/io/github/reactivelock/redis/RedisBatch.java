@@ -6,8 +6,8 @@ import java.util.Set;
 
 /**
  * Several calls of the lock script as one, for a connection that has more than one to send to the same {@linkplain
- * RedisConnection#slot part} of the store. The server carries them out in the order in which they were added and answers
- * each for itself: one that fails leaves the others alone. Not for several threads.
+ * RedisConnection#slot part} of the store. The server carries them out in the order in which they were added and
+ * answers each for itself: one that fails leaves the others alone. Not for several threads.
  */
 public final class RedisBatch {
 
@@ -38,8 +38,9 @@ public final class RedisBatch {
     }
 
     /**
-     * Whether an answer leaves open what a call did, if it was sent more than once because its connection broke: a second
-     * release finds nothing where the first one was carried out. A connection then fails the call with {@link #open()}.
+     * Whether an answer leaves open what a call did, if it was sent more than once because its connection broke: a
+     * second release finds nothing where the first one was carried out. A connection then fails the call with
+     * {@link #open()}.
      *
      * @param args the call's arguments
      * @param answer what the server said

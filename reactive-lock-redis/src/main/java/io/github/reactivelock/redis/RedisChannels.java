@@ -10,9 +10,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
 /**
- * Shares the channels of one connection among their listeners: a channel is asked for until it is confirmed, and left with
- * the last listener. Each hears a confirmation when it joins, and one more whenever the channel was interrupted: the
- * connection asks again for what is listened to. The map alone decides; it is safe for use by many threads.
+ * Shares the channels of one connection among their listeners: a channel is asked for until it is confirmed, and left
+ * with the last listener. Each hears a confirmation when it joins, and one more whenever the channel was interrupted:
+ * the connection asks again for what is listened to. The map alone decides; it is safe for use by many threads.
  */
 final class RedisChannels implements RedisListener {
 

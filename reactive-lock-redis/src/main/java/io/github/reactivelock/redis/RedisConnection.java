@@ -72,8 +72,8 @@ public interface RedisConnection {
     /**
      * Opens the connection for commands, or waits for the one that is being opened again.
      *
-     * @return completes when {@link #isReady} is true; fails if it cannot be opened, or cannot be opened again because of a
-     *     refusal that {@linkplain RedisRefusal#LASTS lasts}
+     * @return completes when {@link #isReady} is true; fails if it cannot be opened, or cannot be opened again because
+     *     of a refusal that {@linkplain RedisRefusal#LASTS lasts}
      */
     default Mono<Void> ready() {
         return Mono.empty();
@@ -82,9 +82,9 @@ public interface RedisConnection {
     /**
      * Runs a script by its digest, and by its body where the server does not know it. Cold. Commands leave in the order
      * of subscription without awaiting each other's answers. Cancelling only forgets the answer: a command that was
-     * subscribed is sent, since what comes behind it may depend on it. Calls that are about to leave together may be joined
-     * to a {@link RedisBatch}. A call that was sent more than once fails where its answer {@linkplain RedisBatch#isOpen leaves
-     * open} what it did.
+     * subscribed is sent, since what comes behind it may depend on it. Calls that are about to leave together may be
+     * joined to a {@link RedisBatch}. A call that was sent more than once fails where its answer
+     * {@linkplain RedisBatch#isOpen leaves open} what it did.
      *
      * @param script what to run
      * @param keys the keys it touches; on a cluster they share a slot
@@ -130,8 +130,8 @@ public interface RedisConnection {
     }
 
     /**
-     * Whether the server that runs the scripts of a lock also has the connections of those who listen to its channels, so
-     * that it can tell that there is none. Not so in a cluster, whose nodes pass messages on.
+     * Whether the server that runs the scripts of a lock also has the connections of those who listen to its channels,
+     * so that it can tell that there is none. Not so in a cluster, whose nodes pass messages on.
      *
      * @return false unless overridden
      */

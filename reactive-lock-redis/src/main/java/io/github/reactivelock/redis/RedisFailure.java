@@ -18,8 +18,8 @@ final class RedisFailure extends RuntimeException {
     private static final int LONGEST_QUOTE = 200;
 
     /**
-     * What to do about an error that says one of these words, or is of a class whose name has one in it. Drivers are not
-     * known here, and some of them tell what went wrong only among other things.
+     * What to do about an error that says one of these words, or is of a class whose name has one in it. Drivers are
+     * not known here, and some of them tell what went wrong only among other things.
      */
     private record Remedy(String advice, List<String> signs) {
         static Remedy of(String advice, String... signs) {

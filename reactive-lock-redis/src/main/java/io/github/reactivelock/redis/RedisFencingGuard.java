@@ -16,9 +16,9 @@ import reactor.core.publisher.Mono;
  * }</pre>
  *
  * <p>The token stays in a key of its own in the same slot, {@code {KEY}:fence} for a key without braces, until that is
- * deleted; then an old token would pass again. Where {@linkplain RedisBackendOptions#withPrefix the prefix} has a colon, the
- * prefix and {@code !fence:} stand before that.
- * It helps only if every writer of the key goes through a guard.
+ * deleted; then an old token would pass again. Where {@linkplain RedisBackendOptions#withPrefix the prefix} has a
+ * colon, the prefix and {@code !fence:} stand before that. It helps only if every writer of the key goes through a
+ * guard.
  */
 public final class RedisFencingGuard {
 
@@ -43,21 +43,23 @@ public final class RedisFencingGuard {
      * @param fencingToken the token of the hold that allows it
      * @param command a command whose first argument is a key, such as {@code SET}, {@code HSET} or {@code INCRBY}
      * @param arguments what follows the key
-     * @return what Redis answered, as text; empty if that was nil; {@link StaleTokenException} if a newer token was seen
+     * @return what Redis answered, as text; empty if that was nil; {@link StaleTokenException} if a newer token was
+     *     seen
      */
     public Mono<String> write(String key, long fencingToken, String command, String... arguments) {
         return run(key, fencingToken, "", command, arguments);
     }
 
     /**
-     * As {@link #write}, by one of several that share the lock. It is refused if the token of a later hold of the whole was
-     * seen, and is not remembered itself, so that those who share do not refuse one another.
+     * As {@link #write}, by one of several that share the lock. It is refused if the token of a later hold of the whole
+     * was seen, and is not remembered itself, so that those who share do not refuse one another.
      *
      * @param key the key to write to; not one of the form in which tokens are kept
      * @param fencingToken the token of the hold that allows it
      * @param command a command whose first argument is a key
      * @param arguments what follows the key
-     * @return what Redis answered, as text; empty if that was nil; {@link StaleTokenException} if a newer token was seen
+     * @return what Redis answered, as text; empty if that was nil; {@link StaleTokenException} if a newer token was
+     *     seen
      */
     public Mono<String> writeShared(String key, long fencingToken, String command, String... arguments) {
         return run(key, fencingToken, "=", command, arguments);
@@ -93,8 +95,8 @@ public final class RedisFencingGuard {
     }
 
     /**
-     * A key for each key, in the same slot of a cluster: beside the key's own hash tag, or with the key as its tag. A key
-     * without a tag that cannot be one, because it has a closing brace, gets a number that hashes to its slot.
+     * A key for each key, in the same slot of a cluster: beside the key's own hash tag, or with the key as its tag. A
+     * key without a tag that cannot be one, because it has a closing brace, gets a number that hashes to its slot.
      */
     static String tokenKey(String key) {
         String tag = HashSlot.tag(key);

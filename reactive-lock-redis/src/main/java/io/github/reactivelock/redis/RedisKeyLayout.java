@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The names of keys and channels. All keys of a lock are {@code {prefix:KEY}} and what hangs off it by a colon, so that
  * they share a cluster's slot; KEY is the user's key with braces, percent signs and control characters escaped, so that
  * no two keys meet and none breaks out of the braces. A prefix with a colon stands before the braces, {@code
- * prefix:{KEY}}, for servers that give each application the keys that begin with its name. No two prefixes meet: names of
- * the first form begin with a brace, and of the second form all before the brace is the prefix.
+ * prefix:{KEY}}, for servers that give each application the keys that begin with its name. No two prefixes meet: names
+ * of the first form begin with a brace, and of the second form all before the brace is the prefix.
  */
 final class RedisKeyLayout {
 

@@ -34,8 +34,8 @@ public interface RedisListener {
     void failed(String channel, Throwable error);
 
     /**
-     * Commands go over another connection than before, and perhaps to another server: what was granted over the one that
-     * is gone may be unknown there.
+     * Commands go over another connection than before, and perhaps to another server: what was granted over the one
+     * that is gone may be unknown there.
      */
     void replaced();
 

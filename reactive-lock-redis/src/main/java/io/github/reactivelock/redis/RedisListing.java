@@ -14,9 +14,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The locks that are held, found by the names of their owners' keys: {@code SCAN}, a thousand keys at a time, on one primary
- * after the other. A script that runs for a key runs where the key's slot is. So each primary is named by a key in one of its
- * slots, its anchor; what is left to do is {@code ANCHOR,ANCHOR…:CURSOR}.
+ * The locks that are held, found by the names of their owners' keys: {@code SCAN}, a thousand keys at a time, on one
+ * primary after the other. A script that runs for a key runs where the key's slot is. So each primary is named by a key
+ * in one of its slots, its anchor; what is left to do is {@code ANCHOR,ANCHOR…:CURSOR}.
  *
  * @param inspect looks at one lock
  */

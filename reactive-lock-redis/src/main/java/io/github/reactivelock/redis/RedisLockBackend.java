@@ -25,23 +25,27 @@ import reactor.core.scheduler.Scheduler;
  * Locks in Redis 6.2 and 7 over any {@link RedisConnection}. A module that brings a client library extends this class.
  *
  * <ol>
- *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}}, or {@code prefix:{KEY}} if
- *       the prefix has a colon, holds the owner and expires with its lease; {@code :queue} (order of arrival) and {@code :waiters} hold the waiting claims and
- *       expire with the last of them; {@code :token} holds the last fencing token and, while a client watches, the channel
- *       for changes. It expires ten minutes after the last grant, or after the clock has come to a token that is ahead
- *       of it. Nothing is without an expiry. The first and the last have a plus sign while there may be a queue or a watcher,
- *       so that a claim and a release that find none look at nothing else.
- *   <li><b>Claim.</b> One script call, which a connection may join with others ({@link RedisBatch}). The owner's own claim
- *       starts its lease anew and is answered with its old token. A free lock goes to the first live waiter, or if there is
- *       none to the claim. Otherwise a claim that waits is queued, keeping its place if it has one, and is answered with what
- *       is left of the lease and the last token.
- *   <li><b>Shares.</b> A share that finds the lock free takes it as a whole claim does, until another call has to do with it.
- *       Then the owner's key says how many units are in use, so that a claim for the whole finds it taken and does nothing
- *       else. Those that share stand in {@code :queue} with the end of their lease as a negative score. The first that waits
- *       is granted as soon as it fits, and those behind it, up to a hundred a call.
+ *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}}, or
+ *   {@code prefix:{KEY}} if
+ *       the prefix has a colon, holds the owner and expires with its lease; {@code :queue} (order of arrival) and
+ *       {@code :waiters} hold the waiting claims and expire with the last of them; {@code :token} holds the last
+ *       fencing token and, while a client watches, the channel for changes. It expires ten minutes after the last
+ *       grant, or after the clock has come to a token that is ahead of it. Nothing is without an expiry. The first and
+ *       the last have a plus sign while there may be a queue or a watcher, so that a claim and a release that find none
+ *       look at nothing else.
+ *   <li><b>Claim.</b> One script call, which a connection may join with others ({@link RedisBatch}). The owner's own
+ *   claim
+ *       starts its lease anew and is answered with its old token. A free lock goes to the first live waiter, or if
+ *       there is none to the claim. Otherwise a claim that waits is queued, keeping its place if it has one, and is
+ *       answered with what is left of the lease and the last token.
+ *   <li><b>Shares.</b> A share that finds the lock free takes it as a whole claim does, until another call has to do
+ *   with it.
+ *       Then the owner's key says how many units are in use, so that a claim for the whole finds it taken and does
+ *       nothing else. Those that share stand in {@code :queue} with the end of their lease as a negative score. The
+ *       first that waits is granted as soon as it fits, and those behind it, up to a hundred a call.
  *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when
- *       the last one was lost. In a quorum a claim proposes one, which is given if it is higher, and at most a tenth of a
- *       second ahead of the server's clock; an owner that asks again gets it instead of its own.
+ *       the last one was lost. In a quorum a claim proposes one, which is given if it is higher, and at most a tenth of
+ *       a second ahead of the server's clock; an owner that asks again gets it instead of its own.
  *   <li><b>Release.</b> One script call. The owner's key is deleted first. Then the first waiter whose client asked
  *       within its lease, and can be reached, becomes the owner with its own lease and the next token, and the grant is
  *       published on the channel of its client. A claim that is not the owner leaves the queue.
@@ -51,22 +55,25 @@ import reactor.core.scheduler.Scheduler;
  *       free and goes to the first claim that asks, as each does on {@link Signal.Reconnected}. A grant is never sent
  *       to an absent client. One that asks, believing that its channel has a subscriber, is answered that it has none,
  *       and opens the channel anew.
- *   <li><b>Kept.</b> A lock or a share that outlasts its hold gets another claim, with a lease of its own and the same token.
+ *   <li><b>Kept.</b> A lock or a share that outlasts its hold gets another claim, with a lease of its own and the same
+ *   token.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
  *       RedisBackendOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
- *   <li><b>Replicas.</b> With {@link RedisBackendOptions#withReplicas}, a claim that was granted is renewed once more and that
+ *   <li><b>Replicas.</b> With {@link RedisBackendOptions#withReplicas}, a claim that was granted is renewed once more
+ *   and that
  *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
- *   <li><b>Events.</b> Scripts publish changes only while {@code :token} names a channel. A watcher subscribes, names it for a
+ *   <li><b>Events.</b> Scripts publish changes only while {@code :token} names a channel. A watcher subscribes, names
+ *   it for a
  *       minute and takes its snapshot in one step, and does so again in time; a missing name means a new snapshot.
  * </ol>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds on one Redis that keeps its data: a crash costs what its persistence
  * loses, and a fail-over what was not yet replicated. The server must not evict keys that have an expiry. <b>Fencing
- * tokens</b> rise strictly; they could only fall if the counter were lost, or expired, and the clock were then set back to
- * before the last grant. <b>Order</b> is that of arrival, among clients that stay alive. All times are the <b>server's
- * clock</b>; if it jumps ahead, leases end early.
+ * tokens</b> rise strictly; they could only fall if the counter were lost, or expired, and the clock were then set back
+ * to before the last grant. <b>Order</b> is that of arrival, among clients that stay alive. All times are the
+ * <b>server's clock</b>; if it jumps ahead, leases end early.
  */
 public abstract class RedisLockBackend implements QuorumNode {
 

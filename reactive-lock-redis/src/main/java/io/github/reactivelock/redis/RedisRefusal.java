@@ -3,7 +3,10 @@ package io.github.reactivelock.redis;
 import java.util.List;
 import java.util.Set;
 
-/** What an error says of the next try: the one table of refusals that pass, for both clients and for the nodes of a quorum. */
+/**
+ * What an error says of the next try: the one table of refusals that pass, for both clients and for the nodes of a
+ * quorum.
+ */
 public enum RedisRefusal {
 
     /** The server says that it does not serve now and will soon: it is asked again for as long as its caller waits. */

@@ -23,9 +23,9 @@ import reactor.core.publisher.MonoSink;
 import reactor.util.concurrent.Queues;
 
 /**
- * Has grants and renewals acknowledged by replicas. A grant is renewed once more, with {@code WAIT} behind that renewal,
- * because a grant that was pushed was written on another client's connection. One such question is under way at a time,
- * and what comes meanwhile shares the next, so waiting for replicas never holds up anything else.
+ * Has grants and renewals acknowledged by replicas. A grant is renewed once more, with {@code WAIT} behind that
+ * renewal, because a grant that was pushed was written on another client's connection. One such question is under way
+ * at a time, and what comes meanwhile shares the next, so waiting for replicas never holds up anything else.
  */
 final class RedisReplicas {
 

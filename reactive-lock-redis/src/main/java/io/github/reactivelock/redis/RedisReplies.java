@@ -43,8 +43,8 @@ final class RedisReplies {
     private RedisReplies() {}
 
     /**
-     * Whether the answer to a claim or a vote is one. Behind a great many dead claims the script says that it has to be asked
-     * again, so that the server is not kept from others.
+     * Whether the answer to a claim or a vote is one. Behind a great many dead claims the script says that it has to be
+     * asked again, so that the server is not kept from others.
      */
     static boolean isDecided(List<Object> reply) {
         return number(reply, 0) != UNDECIDED;

@@ -35,8 +35,8 @@ public record RedisScript(String body, String sha1) {
     }
 
     /**
-     * The code of an error that a server answered: its first word. Redis before 7 puts the place in the script before the
-     * error of a command that a script ran; this looks behind it.
+     * The code of an error that a server answered: its first word. Redis before 7 puts the place in the script before
+     * the error of a command that a script ran; this looks behind it.
      *
      * @param error what the server said
      * @return for example {@code READONLY}

@@ -49,8 +49,8 @@ final class RenewalCalls {
     }
 
     /**
-     * A key that the user may not touch has the whole call refused, and nothing says which one it is, so the halves are asked
-     * by themselves.
+     * A key that the user may not touch has the whole call refused, and nothing says which one it is, so the halves are
+     * asked by themselves.
      */
     private Mono<RenewalResult> ask(String verb, List<Claim> claims) {
         int half = claims.size() / 2;

@@ -38,7 +38,10 @@ final class ScriptCalls {
         this.prefix = prefix;
     }
 
-    /** A verb on one lock. Slots on the move and shards that fail over serve again soon; claims that wait may well ask then. */
+    /**
+     * A verb on one lock. Slots on the move and shards that fail over serve again soon; claims that wait may well ask
+     * then.
+     */
     Mono<List<Object>> run(String key, String verb, String... args) {
         List<String> keys = names.all(key);
         List<String> arguments = arguments(verb, args);

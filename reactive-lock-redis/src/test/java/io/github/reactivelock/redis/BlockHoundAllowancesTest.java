@@ -57,7 +57,9 @@ class BlockHoundAllowancesTest {
         stopping.dispose();
     }
 
-    /** As where a timer is set while a client closes: an executor takes back what it was given, if it ends meanwhile. */
+    /**
+     * As where a timer is set while a client closes: an executor takes back what it was given, if it ends meanwhile.
+     */
     @Test
     void anEndingExecutorMayTakeBackATimerOnANonBlockingThread() throws Exception {
         CountDownLatch locked = new CountDownLatch(1);

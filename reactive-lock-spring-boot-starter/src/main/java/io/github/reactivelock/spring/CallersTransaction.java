@@ -8,7 +8,10 @@ import org.springframework.transaction.reactive.TransactionSynchronizationManage
 import org.springframework.util.ClassUtils;
 import reactor.util.context.ContextView;
 
-/** Warns, once for each method, of a transaction that its caller began: that one commits when the lock is released again. */
+/**
+ * Warns, once for each method, of a transaction that its caller began: that one commits when the lock is released
+ * again.
+ */
 final class CallersTransaction {
 
     private static final Logger log = LoggerFactory.getLogger(WithLock.class);

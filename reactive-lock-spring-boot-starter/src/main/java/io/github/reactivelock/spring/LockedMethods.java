@@ -16,7 +16,9 @@ import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
-/** The methods that run under locks, each read when the first bean that has it is created, and the advice around them. */
+/**
+ * The methods that run under locks, each read when the first bean that has it is created, and the advice around them.
+ */
 final class LockedMethods implements MethodInterceptor {
 
     private final Map<MethodClassKey, LockedMethod> methods = new ConcurrentHashMap<>();

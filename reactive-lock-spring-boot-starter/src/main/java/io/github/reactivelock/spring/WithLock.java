@@ -20,8 +20,8 @@ import java.lang.annotation.Target;
  * Mono<Receipt> pay(long id) { … }
  * }</pre>
  *
- * <p>A call does nothing. Each subscription evaluates the key, waits for the lock, calls the method, subscribes to what it
- * returns, and releases when that has ended; so {@code retry()} and {@code repeat()} ask for the lock, and call the
+ * <p>A call does nothing. Each subscription evaluates the key, waits for the lock, calls the method, subscribes to what
+ * it returns, and releases when that has ended; so {@code retry()} and {@code repeat()} ask for the lock, and call the
  * method, again. A cancel, a loss of the lock and all errors are as with {@link LockClient#withLock}: the work sees the
  * lock in its Context, below the same key is reentrant, and the four lock errors reach the subscriber unchanged.
  *
@@ -30,8 +30,8 @@ import java.lang.annotation.Target;
  * there are several keys, gets the hold; what the caller passes for it is ignored.
  *
  * <p>As with all of Spring's proxies, a call from within the same bean does not go through the lock. All texts may have
- * placeholders, as {@code "${order.wait}"}. Times are written {@code 2s} or {@code PT2S}, and are checked when the bean is
- * created; a time that is not given is that of the client's options. May be used to make annotations of one's own.
+ * placeholders, as {@code "${order.wait}"}. Times are written {@code 2s} or {@code PT2S}, and are checked when the bean
+ * is created; a time that is not given is that of the client's options. May be used to make annotations of one's own.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -79,8 +79,8 @@ public @interface WithLock {
     String maxHold() default "";
 
     /**
-     * How long the lock stays taken at least, also if the method's work ends sooner: for jobs that several instances start,
-     * whose clocks differ. See {@link LockOptions#withMinHold}.
+     * How long the lock stays taken at least, also if the method's work ends sooner: for jobs that several instances
+     * start, whose clocks differ. See {@link LockOptions#withMinHold}.
      *
      * @return a duration, not more than the longest hold; empty for the client's
      */

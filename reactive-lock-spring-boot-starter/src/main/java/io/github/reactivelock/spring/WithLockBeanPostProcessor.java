@@ -19,12 +19,12 @@ import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 import org.springframework.util.ClassUtils;
 
 /**
- * Puts the locks of {@link WithLock} around the methods of beans, and refuses methods that cannot be locked, when the bean is
- * created. Spring Boot has it by auto-configuration. Elsewhere, declare it by a static {@code @Bean} method; it needs a
- * {@link io.github.reactivelock.LockClient} bean.
+ * Puts the locks of {@link WithLock} around the methods of beans, and refuses methods that cannot be locked, when the
+ * bean is created. Spring Boot has it by auto-configuration. Elsewhere, declare it by a static {@code @Bean} method; it
+ * needs a {@link io.github.reactivelock.LockClient} bean.
  *
- * <p>The lock comes before the transaction, and before every other aspect without an order of its own. Aspects that have
- * an order, as those of Spring Security do, come before the lock.
+ * <p>The lock comes before the transaction, and before every other aspect without an order of its own. Aspects that
+ * have an order, as those of Spring Security do, come before the lock.
  */
 public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
@@ -83,7 +83,10 @@ public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdv
         return proxy;
     }
 
-    /** Where a bean's methods may have the annotation: an interface counts without the class, as of a Spring Data repository. */
+    /**
+     * Where a bean's methods may have the annotation: an interface counts without the class, as of a Spring Data
+     * repository.
+     */
     private static Stream<Class<?>> declaring(Object bean, Class<?> target) {
         return bean instanceof Advised proxy
                 ? Stream.concat(Stream.of(target), Stream.of(proxy.getProxiedInterfaces()))

@@ -24,11 +24,11 @@ import kotlin.reflect.full.isSubclassOf
 import kotlin.reflect.jvm.kotlinFunction
 
 /**
- * A call of a suspend function under a lock. The lock is held until the function has completed, its coroutines and its clean-up
- * under [NonCancellable] included, as with [io.github.reactivelock.kotlin.CoroutineLockClient.withLock].
+ * A call of a suspend function under a lock. The lock is held until the function has completed, its coroutines and its
+ * clean-up under [NonCancellable] included, as with [io.github.reactivelock.kotlin.CoroutineLockClient.withLock].
  *
- * Spring runs such a function as a `Mono`, whose cancel returns at once, while the function may still clean up. So the function
- * runs in a context that tells its [Job], and the block under the lock ends with that.
+ * Spring runs such a function as a `Mono`, whose cancel returns at once, while the function may still clean up. So the
+ * function runs in a context that tells its [Job], and the block under the lock ends with that.
  */
 internal class SuspendedCall(
     client: LockClient,
@@ -78,7 +78,9 @@ internal class SuspendedCall(
     }
 }
 
-/** Tells the job of the coroutine that a function runs in: of the first that enters a thread with this in its context. */
+/**
+ * Tells the job of the coroutine that a function runs in: of the first that enters a thread with this in its context.
+ */
 private class RunningFunction :
     ThreadContextElement<Unit>,
     CoroutineContext.Key<RunningFunction> {
@@ -98,7 +100,9 @@ private class RunningFunction :
         oldState: Unit,
     ) = Unit
 
-    /** Returns when the function has completed; at once if it has not begun, because then a cancel kept it from that. */
+    /**
+     * Returns when the function has completed; at once if it has not begun, because then a cancel kept it from that.
+     */
     suspend fun join() {
         job?.join()
     }

@@ -14,10 +14,10 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A real etcd on free ports of 127.0.0.1, for tests, alone or as a member of a cluster: in Docker if an engine is there,
- * else {@code etcd} from the PATH. If neither can run, starting it throws, so that no test is skipped unnoticed. Its
- * elections are fast and it does not wait for the disk. It ends with this JVM at the latest. The methods block; they are
- * for test threads.
+ * A real etcd on free ports of 127.0.0.1, for tests, alone or as a member of a cluster: in Docker if an engine is
+ * there, else {@code etcd} from the PATH. If neither can run, starting it throws, so that no test is skipped unnoticed.
+ * Its elections are fast and it does not wait for the disk. It ends with this JVM at the latest. The methods block;
+ * they are for test threads.
  */
 public final class EtcdServer implements AutoCloseable {
 

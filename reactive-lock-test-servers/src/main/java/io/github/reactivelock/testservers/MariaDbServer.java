@@ -10,9 +10,9 @@ import java.util.List;
 
 /**
  * A real MariaDB on a free port of 127.0.0.1, for tests: in Docker if an engine is there, else the {@code mariadbd} of
- * the PATH or of Debian's package. If neither can run, starting it throws, so that no test is skipped unnoticed. The user
- * {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The methods block;
- * they are for test threads.
+ * the PATH or of Debian's package. If neither can run, starting it throws, so that no test is skipped unnoticed. The
+ * user {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The methods
+ * block; they are for test threads.
  */
 public final class MariaDbServer implements AutoCloseable {
 

@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A PgBouncer that lends connections of a PostgreSQL for one transaction each, on a free port of 127.0.0.1, for tests: the
- * {@code pgbouncer} of the PATH or of Debian's package. If it cannot run, starting it throws, so that no test is skipped
- * unnoticed. It ends with this JVM at the latest. The methods block; they are for test threads.
+ * A PgBouncer that lends connections of a PostgreSQL for one transaction each, on a free port of 127.0.0.1, for tests:
+ * the {@code pgbouncer} of the PATH or of Debian's package. If it cannot run, starting it throws, so that no test is
+ * skipped unnoticed. It ends with this JVM at the latest. The methods block; they are for test threads.
  */
 public final class PgBouncer implements AutoCloseable {
 

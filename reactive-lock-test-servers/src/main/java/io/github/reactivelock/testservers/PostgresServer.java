@@ -10,10 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A real PostgreSQL on a free port of 127.0.0.1, for tests: in Docker if an engine is there, else the {@code postgres} of
- * the PATH or of Debian's package. If neither can run, starting it throws, so that no test is skipped unnoticed. The user
- * {@code postgres} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The methods
- * block; they are for test threads.
+ * A real PostgreSQL on a free port of 127.0.0.1, for tests: in Docker if an engine is there, else the {@code postgres}
+ * of the PATH or of Debian's package. If neither can run, starting it throws, so that no test is skipped unnoticed. The
+ * user {@code postgres} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The
+ * methods block; they are for test threads.
  */
 public final class PostgresServer implements AutoCloseable {
 

@@ -103,7 +103,8 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Begins to move a slot: from now on its keys may be at either node, and keys it does not have are made at the new one.
+     * Begins to move a slot: from now on its keys may be at either node, and keys it does not have are made at the new
+     * one.
      *
      * @param slot 0 to 16,383
      * @param to one of the other primaries

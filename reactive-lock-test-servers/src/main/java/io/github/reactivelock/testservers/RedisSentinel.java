@@ -42,8 +42,8 @@ public final class RedisSentinel implements AutoCloseable {
      * Starts a primary, its replicas, and three sentinels that agree when two of them do.
      *
      * @param replicas how many replicas
-     * @param config further settings of the servers, as on their command line; the sentinels have those for TLS as well,
-     *     and no password
+     * @param config further settings of the servers, as on their command line; the sentinels have those for TLS as
+     *     well, and no password
      * @return servers whose replicas are in step and sentinels which know of all of them
      */
     public static RedisSentinel start(int replicas, String... config) {

@@ -38,8 +38,8 @@ public final class RedisServer implements AutoCloseable {
      * Starts a server without persistence.
      *
      * @param config further settings as on its command line, such as {@code "--maxmemory", "2mb"}; relative file names
-     *     count from {@link #directory()}. One that has a certificate and no {@code --tls-port} speaks TLS on its port, and
-     *     nothing else
+     *     count from {@link #directory()}. One that has a certificate and no {@code --tls-port} speaks TLS on its port,
+     *     and nothing else
      * @return a server that answers
      */
     public static RedisServer start(String... config) {

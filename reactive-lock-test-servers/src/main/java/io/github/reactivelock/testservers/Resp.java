@@ -50,8 +50,8 @@ final class Resp implements AutoCloseable {
     }
 
     /**
-     * The answers to commands that are sent together: each a String, a Long, a List of answers, or null. An error of the server
-     * is thrown.
+     * The answers to commands that are sent together: each a String, a Long, a List of answers, or null. An error of
+     * the server is thrown.
      */
     @CanIgnoreReturnValue
     List<@Nullable Object> commands(List<List<String>> commands) throws IOException {

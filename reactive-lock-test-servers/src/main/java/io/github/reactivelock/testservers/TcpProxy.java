@@ -99,8 +99,8 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * Lets all connections die without a word, as a NAT or a balancer does that forgets them: nothing is closed, and what
-     * either side sends on them is lost, for good. New ones work. The end of one side stays unknown to the other.
+     * Lets all connections die without a word, as a NAT or a balancer does that forgets them: nothing is closed, and
+     * what either side sends on them is lost, for good. New ones work. The end of one side stays unknown to the other.
      *
      * @return how many connections it forgot
      */

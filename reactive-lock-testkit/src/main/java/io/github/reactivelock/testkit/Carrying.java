@@ -11,8 +11,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /**
- * A hook as agents and applications have one: each operator keeps a thread-local where it is subscribed to, and has it again
- * while it signals.
+ * A hook as agents and applications have one: each operator keeps a thread-local where it is subscribed to, and has it
+ * again while it signals.
  */
 final class Carrying<T> implements CoreSubscriber<T> {
 

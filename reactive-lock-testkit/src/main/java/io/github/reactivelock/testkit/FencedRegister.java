@@ -21,8 +21,8 @@ public final class FencedRegister {
     }
 
     /**
-     * Writes by one of several that share the lock, unless a writer with a higher token has written alone. The token is not
-     * remembered.
+     * Writes by one of several that share the lock, unless a writer with a higher token has written alone. The token is
+     * not remembered.
      *
      * @param fencingToken the writer's token
      * @return whether the write was accepted

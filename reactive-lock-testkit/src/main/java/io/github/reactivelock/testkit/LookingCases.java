@@ -132,7 +132,9 @@ abstract class LookingCases extends Cases {
         held.forEach(each -> Await.run(each.release()));
     }
 
-    /** More than any store gives in one part. The claims are the store's alone: no client renews all of them meanwhile. */
+    /**
+     * More than any store gives in one part. The claims are the store's alone: no client renews all of them meanwhile.
+     */
     @Test
     void aLongListComesInPartsAsItIsAskedFor() {
         needs(Feature.LISTING);

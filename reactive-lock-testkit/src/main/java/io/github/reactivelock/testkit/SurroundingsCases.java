@@ -183,7 +183,10 @@ abstract class SurroundingsCases extends Cases {
         whereReactorsSchedulersAre(new Kept());
     }
 
-    /** As a test of the application does, which moves its virtual time by hours. Drivers open connections by their own timers. */
+    /**
+     * As a test of the application does, which moves its virtual time by hours. Drivers open connections by their own
+     * timers.
+     */
     @Test
     void virtualTimeThatATestHasInstalledNeitherStopsNorHastensALock() {
         FaultyBackend backend = faulty();

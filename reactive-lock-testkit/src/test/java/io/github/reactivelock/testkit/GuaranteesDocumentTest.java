@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
 /**
- * The tests that docs/guarantees.md, docs/peers.md and issues/README.md name are there, so that no promise and no defect
- * outlives what shows it; docs/versions.md and the README name the versions of the build; every link leads somewhere;
- * and every page can be found.
+ * The tests that docs/guarantees.md, docs/peers.md and issues/README.md name are there, so that no promise and no
+ * defect outlives what shows it; docs/versions.md and the README name the versions of the build; every link leads
+ * somewhere; and every page can be found.
  */
 class GuaranteesDocumentTest {
 

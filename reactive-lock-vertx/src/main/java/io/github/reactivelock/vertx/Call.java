@@ -14,14 +14,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One command on its way, for one evaluation or for several that leave together: by the script's digest at first, and by
- * its body if the server does not know the digest.
+ * One command on its way, for one evaluation or for several that leave together: by the script's digest at first, and
+ * by its body if the server does not know the digest.
  */
 final class Call {
 
     private static final Logger log = LoggerFactory.getLogger(Call.class);
 
-    /** Not empty, and never changed; if there are several, they all {@linkplain Evaluation#joins join} and share a slot. */
+    /**
+     * Not empty, and never changed; if there are several, they all {@linkplain Evaluation#joins join} and share a slot.
+     */
     final List<Evaluation> evaluations;
 
     private boolean withBody;

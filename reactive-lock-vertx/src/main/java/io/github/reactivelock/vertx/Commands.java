@@ -27,10 +27,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Sends all script calls over one connection, in the order in which they came from any thread. Those that one turn of the
- * event loop finds waiting leave together, as one command for each slot ({@link RedisBatch}). When the connection
- * breaks, calls without an answer are sent again on the next one, in the same order and ahead of the rest: every verb of the
- * protocol is idempotent. Only {@link #add} may be called from any thread; the rest runs on the link's event loop.
+ * Sends all script calls over one connection, in the order in which they came from any thread. Those that one turn of
+ * the event loop finds waiting leave together, as one command for each slot ({@link RedisBatch}). When the connection
+ * breaks, calls without an answer are sent again on the next one, in the same order and ahead of the rest: every verb
+ * of the protocol is idempotent. Only {@link #add} may be called from any thread; the rest runs on the link's event
+ * loop.
  */
 final class Commands implements Link.User {
 

@@ -25,7 +25,9 @@ final class ContextLeaderElection implements VertxLeaderElection {
 
     private final VertxInternal vertx;
     private final LeaderElection election;
-    /** Each ends a campaign: the one that is under way, or that has just ended, or that the engine is about to refuse. */
+    /**
+     * Each ends a campaign: the one that is under way, or that has just ended, or that the engine is about to refuse.
+     */
     private final Set<Sinks.Empty<Void>> campaigns = ConcurrentHashMap.newKeySet();
 
     ContextLeaderElection(VertxInternal vertx, LeaderElection election) {

@@ -10,8 +10,8 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 
 /**
- * What a lock or an election tells, as a Vert.x stream. It requests one event at a time, so that a paused stream buffers nothing. Only
- * the stream's context touches its state.
+ * What a lock or an election tells, as a Vert.x stream. It requests one event at a time, so that a paused stream
+ * buffers nothing. Only the stream's context touches its state.
  */
 final class ContextStream<E> implements ReadStream<E> {
 

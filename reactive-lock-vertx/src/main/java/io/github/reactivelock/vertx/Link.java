@@ -21,9 +21,9 @@ import reactor.core.Disposable;
 
 /**
  * One connection that opens at its first use and reconnects after interruptions, which a connection of the Vert.x
- * client does not do by itself. All code here runs on one event loop, so it needs no lock. While the Vertx is being closed, which
- * begins with all connections, it opens another one only if it is wanted, for a release say: one that is opened just before
- * the event loops end may never be closed.
+ * client does not do by itself. All code here runs on one event loop, so it needs no lock. While the Vertx is being
+ * closed, which begins with all connections, it opens another one only if it is wanted, for a release say: one that is
+ * opened just before the event loops end may never be closed.
  *
  * <pre>
  * state    leaves on
@@ -51,7 +51,10 @@ final class Link {
             return null;
         }
 
-        /** The connection is gone; the link opens another one, unless the Vertx is being closed. Then who needs one wants it. */
+        /**
+         * The connection is gone; the link opens another one, unless the Vertx is being closed. Then who needs one
+         * wants it.
+         */
         void interrupted();
 
         /** The connection could not be opened again; the link goes on trying. */
@@ -217,8 +220,8 @@ final class Link {
     }
 
     /**
-     * Opens another connection to the cluster before this one is left, because most servers may answer on this one, and one
-     * that is down keeps the other from being opened.
+     * Opens another connection to the cluster before this one is left, because most servers may answer on this one, and
+     * one that is down keeps the other from being opened.
      */
     private void replace() {
         if (replacement != null || !replacing.isOver(System.nanoTime())) {
@@ -295,7 +298,10 @@ final class Link {
         }
     }
 
-    /** An interruption is waited out for so long, and a first connection only where the server says that it will soon be had. */
+    /**
+     * An interruption is waited out for so long, and a first connection only where the server says that it will soon be
+     * had.
+     */
     private boolean isWaitedFor(Throwable error) {
         long missing = pauses.now() - missingSince;
         return wasOpen

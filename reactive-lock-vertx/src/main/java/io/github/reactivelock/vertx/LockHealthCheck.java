@@ -8,14 +8,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A procedure for {@code vertx-health-check}, which the application has to bring: up if the store answers a question that
- * changes nothing. Down it gives the reason, with the words of {@link io.github.reactivelock.LockUnavailableException}.
+ * A procedure for {@code vertx-health-check}, which the application has to bring: up if the store answers a question
+ * that changes nothing. Down it gives the reason, with the words of
+ * {@link io.github.reactivelock.LockUnavailableException}.
  *
  * <pre>{@code
  * HealthChecks.create(vertx).register("locks", LockHealthCheck.of(lock));
  * }</pre>
  *
- * <p>The first check connects. One that lasts longer than the time given to {@code register}, a second by default, is down.
+ * <p>The first check connects. One that lasts longer than the time given to {@code register}, a second by default, is
+ * down.
  */
 public final class LockHealthCheck implements Handler<Promise<Status>> {
 

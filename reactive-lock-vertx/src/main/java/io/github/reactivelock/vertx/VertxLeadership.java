@@ -15,16 +15,16 @@ public interface VertxLeadership {
     String key();
 
     /**
-     * The term's number: the fencing token of the hold, which is higher than that of every earlier term of this election,
-     * in any process. Send it along with each write, and let the resource refuse lower ones.
+     * The term's number: the fencing token of the hold, which is higher than that of every earlier term of this
+     * election, in any process. Send it along with each write, and let the resource refuse lower ones.
      *
      * @return the term
      */
     long term();
 
     /**
-     * Whether the leader may act now: it has neither stepped down nor lost the lock, and the clock was compared. Cheap; look
-     * before each act that matters.
+     * Whether the leader may act now: it has neither stepped down nor lost the lock, and the clock was compared. Cheap;
+     * look before each act that matters.
      *
      * @return false once the term is over
      */
@@ -38,16 +38,18 @@ public interface VertxLeadership {
     Duration remaining();
 
     /**
-     * Sets a handler for the end of the term while the work goes on: it was lost, the leader stepped down, or the campaign was
-     * stopped. Called at once if that happened already, and never if the work ended first. Each call adds one handler.
+     * Sets a handler for the end of the term while the work goes on: it was lost, the leader stepped down, or the
+     * campaign was stopped. Called at once if that happened already, and never if the work ended first. Each call adds
+     * one handler.
      *
-     * @param handler called before another term can begin, unless this process was paused or the term was ended by force
+     * @param handler called before another term can begin, unless this process was paused or the term was ended by
+     *     force
      */
     void onEnd(Handler<Void> handler);
 
     /**
-     * Steps down: the lock goes to the candidate that waits longest, and this one queues again behind the others. The work's
-     * future is ignored from then on. Idempotent; a term that is over stays over.
+     * Steps down: the lock goes to the candidate that waits longest, and this one queues again behind the others. The
+     * work's future is ignored from then on. Idempotent; a term that is over stays over.
      *
      * @return completes when the lock was given up, also when the term had been lost
      */

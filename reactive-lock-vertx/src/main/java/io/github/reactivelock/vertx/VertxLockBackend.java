@@ -110,7 +110,10 @@ public final class VertxLockBackend extends RedisLockBackend {
                 options);
     }
 
-    /** Each server of a cluster passes on all messages, and of a connection to one of them it is known whether it is there. */
+    /**
+     * Each server of a cluster passes on all messages, and of a connection to one of them it is known whether it is
+     * there.
+     */
     private static Opener oneByOne(Vertx vertx, RedisOptions cluster, String channel) {
         // Made here, because a copy of options blocks: it draws a name.
         List<RedisOptions> servers = cluster.getEndpoints().stream()

@@ -139,9 +139,9 @@ public interface VertxLockClient {
     <T> Future<T> withLock(Collection<String> keys, Function<List<VertxLockHandle>, Future<T>> work);
 
     /**
-     * Runs work under a lock if that is free, and something else if it is taken: held, or waited for by a claim that came
-     * first. Waits for no other holder, only for the store's answer. As work may complete with null, what the caller
-     * sees in the other case is its own to say: null, a value that no work has, a failed future.
+     * Runs work under a lock if that is free, and something else if it is taken: held, or waited for by a claim that
+     * came first. Waits for no other holder, only for the store's answer. As work may complete with null, what the
+     * caller sees in the other case is its own to say: null, a value that no work has, a failed future.
      *
      * @param key the lock's key
      * @param work what to do, called once the lock is held
@@ -163,8 +163,8 @@ public interface VertxLockClient {
     <T> Future<T> tryWithLock(String key, Function<VertxLockHandle, Future<T>> work, Supplier<Future<T>> ifTaken);
 
     /**
-     * Runs work under several locks if all of them are free, as {@link #tryWithLock(String, Supplier, Supplier)}: all or
-     * nothing. If one is taken, those that were had before it are released before anything else is run.
+     * Runs work under several locks if all of them are free, as {@link #tryWithLock(String, Supplier, Supplier)}: all
+     * or nothing. If one is taken, those that were had before it are released before anything else is run.
      *
      * @param keys the locks' keys; at least one, repetitions count once
      * @param work what to do, called once all locks are held
@@ -188,8 +188,8 @@ public interface VertxLockClient {
             Collection<String> keys, Function<List<VertxLockHandle>, Future<T>> work, Supplier<Future<T>> ifTaken);
 
     /**
-     * Gets a lock and leaves it to the caller to release it. Prefer {@code withLock}, which cannot forget and makes what
-     * is below it reentrant.
+     * Gets a lock and leaves it to the caller to release it. Prefer {@code withLock}, which cannot forget and makes
+     * what is below it reentrant.
      *
      * @param key the lock's key
      * @return the handle once the lock is held, or one of the four lock errors
@@ -205,7 +205,8 @@ public interface VertxLockClient {
     Future<@Nullable VertxLockHandle> tryAcquire(String key);
 
     /**
-     * Waits until the store can be asked: connects, which may take 10 seconds, and asks a question that changes nothing.
+     * Waits until the store can be asked: connects, which may take 10 seconds, and asks a question that changes
+     * nothing.
      *
      * @return completes when the store has answered; fails with {@link io.github.reactivelock.LockUnavailableException}
      */
@@ -220,8 +221,8 @@ public interface VertxLockClient {
     Future<LockInfo> inspect(String key);
 
     /**
-     * Watches a lock, by the store's push. Begins with a snapshot, and gives another after every interruption. The watch
-     * begins when a handler is set and ends when it is set to null.
+     * Watches a lock, by the store's push. Begins with a snapshot, and gives another after every interruption. The
+     * watch begins when a handler is set and ends when it is set to null.
      *
      * @param key the lock's key
      * @return events on the context of this method's caller, without end; its exception handler hears
@@ -230,8 +231,8 @@ public interface VertxLockClient {
     ReadStream<LockEvent> events(String key);
 
     /**
-     * A candidate in an election, as {@link io.github.reactivelock.election.LeaderElection} describes it. Call it once for a
-     * key.
+     * A candidate in an election, as {@link io.github.reactivelock.election.LeaderElection} describes it. Call it once
+     * for a key.
      *
      * @param key the election's key, which is a lock's key and used for nothing else
      * @return the candidate, which does not campaign yet; its futures end when this client is closed
@@ -261,8 +262,8 @@ public interface VertxLockClient {
      * As {@link #forceRelease(String)}, of one grant only: a later holder keeps the lock.
      *
      * @param key the lock's key
-     * @param fencingToken as {@link #inspect} or the handle shows it; all flows among which a process passed the lock on
-     *     share one grant
+     * @param fencingToken as {@link #inspect} or the handle shows it; all flows among which a process passed the lock
+     *     on share one grant
      * @return whether that grant was in force until now; fails with
      *     {@link io.github.reactivelock.LockUnavailableException}
      */

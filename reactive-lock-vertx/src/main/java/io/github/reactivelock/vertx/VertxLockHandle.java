@@ -52,11 +52,12 @@ public interface VertxLockHandle {
     void onLost(Handler<LockLostException> handler);
 
     /**
-     * Tells how sure this hold is of its lock: the present state when a handler is set, then each change, until it is set to
-     * null. A stream that is slow gets the newest. {@link HoldState} says which losses come without
+     * Tells how sure this hold is of its lock: the present state when a handler is set, then each change, until it is
+     * set to null. A stream that is slow gets the newest. {@link HoldState} says which losses come without
      * {@link HoldState.AtRisk}.
      *
-     * @return states on the context of this method's caller; ends after {@link HoldState.Lost}, or when the release is done
+     * @return states on the context of this method's caller; ends after {@link HoldState.Lost}, or when the release is
+     *     done
      */
     ReadStream<HoldState> states();
 

@@ -16,9 +16,10 @@ import org.jspecify.annotations.Nullable;
  * event loop and not by a clock: a pause of this process, or of the event loop, is one late beat, and what came
  * meanwhile is read before the next one. Used on one event loop.
  *
- * <p>What the Vert.x client calls a connection to a cluster is one to each of its servers. There an answer says nothing about
- * the other servers, so each question counts its own beats, and a {@code PING}, which may go to any server, is not
- * sent. Where messages come, the user asks each second for an echo: one that it sends to itself by another connection.
+ * <p>What the Vert.x client calls a connection to a cluster is one to each of its servers. There an answer says nothing
+ * about the other servers, so each question counts its own beats, and a {@code PING}, which may go to any server, is
+ * not sent. Where messages come, the user asks each second for an echo: one that it sends to itself by another
+ * connection.
  */
 final class Watch {
 
@@ -76,7 +77,9 @@ final class Watch {
         }
     }
 
-    /** To be called every {@link #BEAT_MILLIS}. True if the connection is to be left, and then not again for as long. */
+    /**
+     * To be called every {@link #BEAT_MILLIS}. True if the connection is to be left, and then not again for as long.
+     */
     boolean isSilent() {
         boolean wasHeard = heard;
         heard = false;
@@ -104,7 +107,9 @@ final class Watch {
         }
     }
 
-    /** Keeps a pool of the application from lending this connection again: it closes one that may have another database. */
+    /**
+     * Keeps a pool of the application from lending this connection again: it closes one that may have another database.
+     */
     void spoil() {
         var unused = send(Request.cmd(Command.SELECT).arg(0));
     }

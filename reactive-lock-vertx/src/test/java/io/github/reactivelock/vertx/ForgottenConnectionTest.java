@@ -108,7 +108,9 @@ class ForgottenConnectionTest {
         listening.dispose();
     }
 
-    /** What the client calls one connection is one to each server, and those that answer say nothing about the other. */
+    /**
+     * What the client calls one connection is one to each server, and those that answer say nothing about the other.
+     */
     @ParameterizedTest
     @MethodSource("clients")
     void oneServerOfAClusterIsHeardAgain(BiFunction<Fixture, RedisOptions, LockBackend> client) {

@@ -27,8 +27,8 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * Work that is not begun because its lease seems over, which an answer keeps after all: it comes when the deadline has been
- * read, and before the clock is.
+ * Work that is not begun because its lease seems over, which an answer keeps after all: it comes when the deadline has
+ * been read, and before the clock is.
  */
 class SkippedWorkTest {
 

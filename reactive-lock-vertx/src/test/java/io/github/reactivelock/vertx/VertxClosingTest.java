@@ -46,7 +46,10 @@ class VertxClosingTest {
         fixture.close();
     }
 
-    /** Closing a Vertx closes its connections first and ends its threads last. What is opened in between may outlive both. */
+    /**
+     * Closing a Vertx closes its connections first and ends its threads last. What is opened in between may outlive
+     * both.
+     */
     @Test
     void aConnectionThatNobodyWantsIsNotOpenedAgain() {
         List<String> seen = new CopyOnWriteArrayList<>();

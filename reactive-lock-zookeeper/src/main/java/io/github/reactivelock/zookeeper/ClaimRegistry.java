@@ -221,8 +221,8 @@ final class ClaimRegistry {
     }
 
     /**
-     * There was notice of a forced release, and perhaps of others before it whose place it took. The nodes of all holds show
-     * which.
+     * There was notice of a forced release, and perhaps of others before it whose place it took. The nodes of all holds
+     * show which.
      */
     Flux<Signal> forced() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))

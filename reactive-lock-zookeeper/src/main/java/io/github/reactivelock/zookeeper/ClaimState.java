@@ -210,7 +210,9 @@ final class ClaimState {
         return true;
     }
 
-    /** A client that claims does not believe that it has the lock, so a grant that was lost does not block a new one. */
+    /**
+     * A client that claims does not believe that it has the lock, so a grant that was lost does not block a new one.
+     */
     synchronized void claimed() {
         if (stage == Stage.LOST) {
             stage = Stage.ENTERING;

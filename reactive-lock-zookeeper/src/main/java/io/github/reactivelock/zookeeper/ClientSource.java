@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
 /** Where Curator's client comes from: from the user, who keeps it, or made and started here. */
 interface ClientSource {
 
-    /** A started client, with a listener: one made here tells it of its first connection, one of the user's of the next. */
+    /**
+     * A started client, with a listener: one made here tells it of its first connection, one of the user's of the next.
+     */
     CuratorFramework open(ConnectionStateListener listener);
 
     /** The servers, for people. */

@@ -116,8 +116,8 @@ final class Connection {
     }
 
     /**
-     * Completes when the names below a node fit into the client's buffer; a longer answer would close its connection and
-     * take all its locks along. Over a client of the application the number is asked first; one made here has room.
+     * Completes when the names below a node fit into the client's buffer; a longer answer would close its connection
+     * and take all its locks along. Over a client of the application the number is asked first; one made here has room.
      */
     CompletionStage<Void> roomForNames(AsyncCuratorFramework async, String path) {
         int most = mostNames;
@@ -254,8 +254,8 @@ final class Connection {
     }
 
     /**
-     * A connection that was forgotten on its way looks alive, and ZooKeeper's client gives it two thirds of the session,
-     * in which all holds would be lost. Closed here, it is opened again with the same session and its watches.
+     * A connection that was forgotten on its way looks alive, and ZooKeeper's client gives it two thirds of the
+     * session, in which all holds would be lost. Closed here, it is opened again with the same session and its watches.
      */
     private Mono<Void> lookAfter(CuratorFramework client) {
         return Flux.interval(BEAT, DriverThreads.timer())
@@ -320,7 +320,9 @@ final class Connection {
         }
     }
 
-    /** A failure travels as a value, because Reactor logs an error that comes after a cancellation as one of its own. */
+    /**
+     * A failure travels as a value, because Reactor logs an error that comes after a cancellation as one of its own.
+     */
     private record Answer<T>(@Nullable T value, @Nullable Throwable failure) {
         Mono<T> asMono() {
             if (failure != null) {

@@ -15,9 +15,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks servers why they do not answer, because Curator says only that they do not: whether a server listens there, and, by
- * the one question that every ZooKeeper answers without a majority, whether it serves clients. Asked with plain sockets on
- * threads that may block: the JDK's asynchronous ones bring threads that stay for as long as the JVM.
+ * Asks servers why they do not answer, because Curator says only that they do not: whether a server listens there, and,
+ * by the one question that every ZooKeeper answers without a majority, whether it serves clients. Asked with plain
+ * sockets on threads that may block: the JDK's asynchronous ones bring threads that stay for as long as the JVM.
  */
 final class Diagnosis {
 

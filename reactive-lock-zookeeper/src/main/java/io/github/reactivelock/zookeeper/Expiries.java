@@ -9,8 +9,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * The ends of what would live as long as the session: holds that are not renewed for a lease, as they were meant to be or were
- * not, and claims that wait and that are not asked about any more.
+ * The ends of what would live as long as the session: holds that are not renewed for a lease, as they were meant to be
+ * or were not, and claims that wait and that are not asked about any more.
  */
 final class Expiries {
 

@@ -13,7 +13,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Follows claims that wait until they are in. One for the whole, or behind one for the whole, watches the one node that
- * keeps it out. One that waits for units looks at the line whenever that changes, with one watch for all of them on a lock.
+ * keeps it out. One that waits for units looks at the line whenever that changes, with one watch for all of them on a
+ * lock.
  */
 final class Followers {
 

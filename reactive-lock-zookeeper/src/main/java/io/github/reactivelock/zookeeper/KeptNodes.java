@@ -12,8 +12,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Nodes that outlast the holds they were made for, until their time is over. The session keeps them, so this client has to
- * delete them: at their time, and when it is closed. Safe for use from any thread.
+ * Nodes that outlast the holds they were made for, until their time is over. The session keeps them, so this client has
+ * to delete them: at their time, and when it is closed. Safe for use from any thread.
  */
 final class KeptNodes {
 

@@ -6,9 +6,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The claims of one lock in their order, decided from nothing but the names of their nodes. Those that hold the lock stand
- * before all that wait, because none overtakes: they are all up to the first that does not fit beside those before it. A
- * claim that fits does so from then on, however others come and go.
+ * The claims of one lock in their order, decided from nothing but the names of their nodes. Those that hold the lock
+ * stand before all that wait, because none overtakes: they are all up to the first that does not fit beside those
+ * before it. A claim that fits does so from then on, however others come and go.
  *
  * @param places the claims, first come first
  * @param holders how many of them hold the lock

@@ -110,8 +110,8 @@ final class Nodes {
     }
 
     /**
-     * Makes a claim's node, in one step, if it gets that number: no other claim came since that was the next one. Empty if it
-     * was not made. The answer may come very late.
+     * Makes a claim's node, in one step, if it gets that number: no other claim came since that was the next one. Empty
+     * if it was not made. The answer may come very late.
      */
     Mono<Entry> createIfNext(Claim claim, Content content, int number) {
         String lock = names.lock(claim.key());
@@ -209,8 +209,8 @@ final class Nodes {
     }
 
     /**
-     * The node of the claim that holds a lock, or a share of it, under a token, as the leader knows it; empty if there is
-     * none.
+     * The node of the claim that holds a lock, or a share of it, under a token, as the leader knows it; empty if there
+     * is none.
      */
     Mono<Held> holder(String key, long token) {
         return latestLine(key).flatMap(line -> find(key, line.held(), token));

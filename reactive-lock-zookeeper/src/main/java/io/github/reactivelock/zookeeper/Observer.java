@@ -53,7 +53,9 @@ final class Observer {
                         : Mono.just(look.info));
     }
 
-    /** Since when they wait is not known: the server dates a node by its own clock, and does not tell the time of that. */
+    /**
+     * Since when they wait is not known: the server dates a node by its own clock, and does not tell the time of that.
+     */
     private Mono<List<LockInfo.Waiting>> queue(String key, Line line) {
         return read(key, line.waiting().stream().limit(LockInfo.Held.MOST_SHOWN))
                 .map(waiting -> new LockInfo.Waiting(waiting.read().content().owner(), null))
@@ -238,8 +240,8 @@ final class Observer {
         }
 
         /**
-         * The server removes a lock that was free for a while, and numbers its claims from zero when there is a lock again.
-         * What follows may have happened before this look, so the new numbers are taken from it.
+         * The server removes a lock that was free for a while, and numbers its claims from zero when there is a lock
+         * again. What follows may have happened before this look, so the new numbers are taken from it.
          */
         private Flux<LockEvent> beginAnew() {
             line.clear();

@@ -15,9 +15,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The removal of what claims leave behind. A claim that ended while the store could not be asked is remembered until its
- * nodes are gone: they would live as long as the session. It is tried again when the connection is back, and now and
- * then while it is there, because a removal may fail after the connection came back. Safe for use from any thread.
+ * The removal of what claims leave behind. A claim that ended while the store could not be asked is remembered until
+ * its nodes are gone: they would live as long as the session. It is tried again when the connection is back, and now
+ * and then while it is there, because a removal may fail after the connection came back. Safe for use from any thread.
  */
 final class Removals {
 
@@ -62,7 +62,10 @@ final class Removals {
         return finishing(claim.id(), removal, removal(claim));
     }
 
-    /** Deletes a node that its claim has given up, now or later. The claim may go on, with a node that is not to be touched. */
+    /**
+     * Deletes a node that its claim has given up, now or later. The claim may go on, with a node that is not to be
+     * touched.
+     */
     Mono<Boolean> remove(Node givenUp) {
         Mono<Boolean> again = nodes.check(List.of(givenUp.path()))
                 .flatMap(checked -> checked.found().get(0).czxid() == givenUp.czxid()

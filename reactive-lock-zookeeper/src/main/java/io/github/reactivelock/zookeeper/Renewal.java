@@ -14,8 +14,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Renews claims by looking at their nodes, all in one burst behind one question to the leader. That the session asked is
- * what keeps them; nothing is written.
+ * Renews claims by looking at their nodes, all in one burst behind one question to the leader. That the session asked
+ * is what keeps them; nothing is written.
  */
 final class Renewal {
 

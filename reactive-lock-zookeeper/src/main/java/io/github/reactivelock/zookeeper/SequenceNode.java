@@ -4,9 +4,9 @@ import io.github.reactivelock.state.Share;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of a claim's node below its lock: the claim's id, a colon, for a share its units and capacity with a dot between
- * and another colon, and the number that the server gave it. Numbers grow by one with every claim on the lock, as signed
- * integers that overflow, and are compared by difference.
+ * The name of a claim's node below its lock: the claim's id, a colon, for a share its units and capacity with a dot
+ * between and another colon, and the number that the server gave it. Numbers grow by one with every claim on the lock,
+ * as signed integers that overflow, and are compared by difference.
  *
  * @param name the node's name
  * @param claimId the claim's id

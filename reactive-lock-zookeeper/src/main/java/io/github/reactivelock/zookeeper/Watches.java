@@ -42,8 +42,8 @@ final class Watches {
     private record Place(Object client, String path) {}
 
     /**
-     * What {@link #names} waits for, of each node. One for all backends, because those over one client of the application
-     * have one session.
+     * What {@link #names} waits for, of each node. One for all backends, because those over one client of the
+     * application have one session.
      */
     private static final Map<Place, Set<Once>> READING = new ConcurrentHashMap<>();
 
@@ -56,8 +56,8 @@ final class Watches {
     }
 
     /**
-     * Completes when a node is changed or deleted, and at once if it is not there. The node is read, because a watch on a
-     * node that is not there would wait for its creation.
+     * Completes when a node is changed or deleted, and at once if it is not there. The node is read, because a watch on
+     * a node that is not there would wait for its creation.
      */
     Mono<Void> untilChanged(String path) {
         return watch(path).flatMap(change -> change);
@@ -99,9 +99,9 @@ final class Watches {
     }
 
     /**
-     * The names below a node, now and after every change, until there are none. The names are read by the question that sets
-     * the watch, so no change is lost between the two. They are read anew also when a connection is there again, because a
-     * watch may have gone with its session.
+     * The names below a node, now and after every change, until there are none. The names are read by the question that
+     * sets the watch, so no change is lost between the two. They are read anew also when a connection is there again,
+     * because a watch may have gone with its session.
      */
     Flux<List<String>> names(String path) {
         return Flux.defer(() -> {
@@ -212,8 +212,8 @@ final class Watches {
     }
 
     /**
-     * A server before 3.9 knows one kind of watch for each node and session. The newer one of {@link #below} leaves out what
-     * {@link #names} waits for, which is asked for again therefore; the other way round nothing is lost.
+     * A server before 3.9 knows one kind of watch for each node and session. The newer one of {@link #below} leaves out
+     * what {@link #names} waits for, which is asked for again therefore; the other way round nothing is lost.
      */
     private void readAnew(String path) {
         for (Once names : READING.getOrDefault(new Place(connection.shared(), path), Set.of())) {

@@ -28,8 +28,8 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
- * All that comes and goes below nodes. Those who subscribe to one node share one watch, because Curator cannot take back a
- * single one where the client has a namespace. Safe for use from any thread.
+ * All that comes and goes below nodes. Those who subscribe to one node share one watch, because Curator cannot take
+ * back a single one where the client has a namespace. Safe for use from any thread.
  */
 final class WatchesBelow {
 

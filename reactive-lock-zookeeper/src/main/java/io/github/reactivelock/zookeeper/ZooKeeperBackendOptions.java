@@ -30,9 +30,8 @@ public final class ZooKeeperBackendOptions {
     }
 
     /**
-     * The prefix {@code reactivelock}, a command timeout of 1.6 seconds, under that of a lock client by the time it takes
-     * to find out what is wrong, a session
-     * timeout of 20 seconds, and no user.
+     * The prefix {@code reactivelock}, a command timeout of 1.6 seconds, under that of a lock client by the time it
+     * takes to find out what is wrong, a session timeout of 20 seconds, and no user.
      *
      * @return the defaults
      */

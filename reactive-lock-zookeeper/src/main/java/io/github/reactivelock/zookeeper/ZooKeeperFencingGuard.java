@@ -9,8 +9,8 @@ import org.apache.curator.framework.api.transaction.CuratorTransactionResult;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets ZooKeeper itself refuse a write by a former holder. A guarded write is one transaction that changes nothing once the
- * hold is gone, however late it arrives:
+ * Lets ZooKeeper itself refuse a write by a former holder. A guarded write is one transaction that changes nothing once
+ * the hold is gone, however late it arrives:
  *
  * <pre>{@code
  * CuratorOp change = client.transactionOp().setData().forPath("/orders/42", paid);
@@ -35,15 +35,15 @@ public final class ZooKeeperFencingGuard {
     }
 
     /**
-     * Changes ZooKeeper in one transaction, if the lock is still held. Those who share a lock write as well, each for as long
-     * as its own share lasts. Cold; each subscription is a write of its own. A transaction without an answer may have been
-     * carried out.
+     * Changes ZooKeeper in one transaction, if the lock is still held. Those who share a lock write as well, each for
+     * as long as its own share lasts. Cold; each subscription is a write of its own. A transaction without an answer
+     * may have been carried out.
      *
      * @param key the lock's key
      * @param fencingToken the token of the hold that allows the write
      * @param changes what to do, as {@code CuratorFramework.transactionOp()} makes it
-     * @return what ZooKeeper answered; {@link StaleTokenException} if the hold is gone, with the token of the newest holder, or the
-     *     lowest that the next one can have; otherwise the error of the first change that failed
+     * @return what ZooKeeper answered; {@link StaleTokenException} if the hold is gone, with the token of the newest
+     *     holder, or the lowest that the next one can have; otherwise the error of the first change that failed
      */
     public Mono<List<CuratorTransactionResult>> write(String key, long fencingToken, CuratorOp... changes) {
         if (fencingToken >> LockBackend.PASS_BITS <= 0) {

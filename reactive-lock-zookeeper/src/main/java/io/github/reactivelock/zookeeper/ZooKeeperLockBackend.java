@@ -27,20 +27,22 @@ import reactor.util.retry.Retry;
  * <ol>
  *   <li><b>Names.</b> A lock is a container node {@code /PREFIX/KEY}, where KEY is the user's key percent-encoded; the
  *       server removes it some time after its last claim. A claim is an ephemeral sequential node below it, called
- *       {@code CLAIM:NUMBER}, or for a share {@code CLAIM:UNITS.CAPACITY:NUMBER}. It holds the client, the lease and the
- *       owner's name and is never changed.
- *   <li><b>Order.</b> The claims of a lock stand in line by number. The first one owns the lock, and after it all that fit
+ *       {@code CLAIM:NUMBER}, or for a share {@code CLAIM:UNITS.CAPACITY:NUMBER}. It holds the client, the lease and
+ *       the owner's name and is never changed.
+ *   <li><b>Order.</b> The claims of a lock stand in line by number. The first one owns the lock, and after it all that
+ *   fit
  *       beside those before them, up to the first that does not. The czxid of its node is a holder's fencing token.
  *   <li><b>Claim.</b> One burst: make the node, and read the names of all there. If it fits, it owns the lock;
  *       otherwise it waits for the one just before it, its predecessor. A share waits for the last claim for the whole
  *       before it, or if there is none, for any change of the names. {@code tryAcquire} reads before it makes
- *       anything, so that it writes nothing if the lock is held, and makes its node in one transaction with a check that no
- *       claim came since. A creation whose answer was lost is looked for by the
- *       claim's id, after the leader has been asked, and taken for ours only if this very session made it.
+ *       anything, so that it writes nothing if the lock is held, and makes its node in one transaction with a check
+ *       that no claim came since. A creation whose answer was lost is looked for by the claim's id, after the leader
+ *       has been asked, and taken for ours only if this very session made it.
  *   <li><b>Waiting.</b> The predecessor is read with a watch on it. When it goes, the names are read again: the claim
  *       owns the lock, or has a new predecessor, or has lost its own node and goes to the end of the line. A release is
  *       one event for one client, however many wait.
- *   <li><b>Renewal.</b> One question to the leader and a look at each node, in one burst. It counts only if the nodes are
+ *   <li><b>Renewal.</b> One question to the leader and a look at each node, in one burst. It counts only if the nodes
+ *   are
  *       there <i>and</i> the session that asked is the one that made them.
  *   <li><b>Loss.</b> A session that expired ends all holds at once. A forced release puts a notice into
  *       {@code /PREFIX/!CLIENT}, which the owner's backend watches. Any other loss is seen by the next renewal.
@@ -55,19 +57,21 @@ import reactor.util.retry.Retry;
  *       hold is lost here, before the servers can have given it to another. Only half, because a leader learns of
  *       heartbeats from the other servers now and then: one that is cut off together with its clients takes the newest
  *       ones with it. {@code ClaimResult.Granted} and {@code Signal.Grant} say the time;
- *   <li>a hold that is not renewed, as it was meant to be or was not, is deleted by this backend when its lease is over, and so
- *       is a claim that waits and is not asked about. A hold that is not meant to be renewed never lasts longer than half the
- *       session timeout: choose that to fit;
+ *   <li>a hold that is not renewed, as it was meant to be or was not, is deleted by this backend when its lease is
+ *   over, and so
+ *       is a claim that waits and is not asked about. A hold that is not meant to be renewed never lasts longer than
+ *       half the session timeout: choose that to fit;
  *   <li>a client that dies, or is cut off, leaves its locks held until its session times out, also with a shorter
  *       lease, and up to a tick of the servers longer;
- *   <li>a waiting claim of a client that is alive keeps its place for as long as the session lives. {@code LockInfo.Held.remaining} is the whole
+ *   <li>a waiting claim of a client that is alive keeps its place for as long as the session lives.
+ *   {@code LockInfo.Held.remaining} is the whole
  *       lease asked for, because ZooKeeper does not tell how long a session has been silent.
  * </ul>
  *
- * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because ZooKeeper loses
- * no confirmed write, for clients whose clocks run at the speed of the servers'. <b>Fencing tokens</b> rise strictly, also
- * over restarts; they overflow, with an error, after half a million leaders. <b>Order</b> is that of arrival. No
- * <b>clock</b> is compared with another.
+ * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because ZooKeeper
+ * loses no confirmed write, for clients whose clocks run at the speed of the servers'. <b>Fencing tokens</b> rise
+ * strictly, also over restarts; they overflow, with an error, after half a million leaders. <b>Order</b> is that of
+ * arrival. No <b>clock</b> is compared with another.
  *
  * <p>Nothing is opened before the first use. Safe for use from any thread.
  */
@@ -104,8 +108,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
     /**
      * A backend with a client of its own, closed with it.
      *
-     * @param connectString servers of one ensemble, {@code host:port} with commas between, and optionally the path of an
-     *     existing node below which everything is
+     * @param connectString servers of one ensemble, {@code host:port} with commas between, and optionally the path of
+     *     an existing node below which everything is
      * @return a backend that has not connected yet
      */
     public static ZooKeeperLockBackend connect(String connectString) {
@@ -125,8 +129,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     /**
      * A backend over a client of the application, which must be started and is never closed here. Its session timeout,
-     * users, access lists and namespace are those of that client. So is its retry policy: with one that repeats a command at
-     * least once, as {@code ExponentialBackoffRetry} does, a question survives a reset of its connection.
+     * users, access lists and namespace are those of that client. So is its retry policy: with one that repeats a
+     * command at least once, as {@code ExponentialBackoffRetry} does, a question survives a reset of its connection.
      *
      * @param client the application's client
      * @return a backend that has sent nothing yet
@@ -233,8 +237,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * Deletes what is left of this backend's nodes, by ending its session if that is its own. Over a client of the application,
-     * what cannot be deleted within a moment is deleted later, when that client is connected again.
+     * Deletes what is left of this backend's nodes, by ending its session if that is its own. Over a client of the
+     * application, what cannot be deleted within a moment is deleted later, when that client is connected again.
      */
     @Override
     public Mono<Void> close() {

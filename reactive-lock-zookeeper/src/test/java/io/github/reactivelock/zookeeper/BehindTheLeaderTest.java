@@ -70,7 +70,10 @@ class BehindTheLeaderTest extends Fixture {
                         seen -> assertThat(seen.fencingToken()).isEqualTo(token));
     }
 
-    /** Curator keeps back what is asked while there is no connection, and sends at once what is asked when there is one again. */
+    /**
+     * Curator keeps back what is asked while there is no connection, and sends at once what is asked when there is one
+     * again.
+     */
     @Test
     void whatItAnswersBeforeItCatchesUpDoesNotCount() {
         handle.knowsNothing = true;

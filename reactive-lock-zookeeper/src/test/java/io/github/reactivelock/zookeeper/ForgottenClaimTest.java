@@ -15,7 +15,9 @@ import java.util.List;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
-/** Claims of a client that is alive of which no more is said: only the client itself can end them, its session goes on. */
+/**
+ * Claims of a client that is alive of which no more is said: only the client itself can end them, its session goes on.
+ */
 class ForgottenClaimTest extends ProxiedFixture {
 
     private static final Duration SHORT = Duration.ofSeconds(7);

@@ -43,9 +43,9 @@ abstract class ProxiedFixture extends Fixture {
     }
 
     /**
-     * Curator drops its handle without ending the session, which the server keeps for some time. The new handle connects
-     * only when the old one is silent: Curator takes what the old one says for the new one's word, and would wait for a
-     * connection that it has.
+     * Curator drops its handle without ending the session, which the server keeps for some time. The new handle
+     * connects only when the old one is silent: Curator takes what the old one says for the new one's word, and would
+     * wait for a connection that it has.
      */
     void giveUpTheSession(CuratorFramework users) throws Exception {
         CompletableFuture<Thread> events = new CompletableFuture<>();
@@ -71,7 +71,9 @@ abstract class ProxiedFixture extends Fixture {
         return answer;
     }
 
-    /** As {@link #claimWithoutAnswer}, over a client of the application, which is asked for the number of names first. */
+    /**
+     * As {@link #claimWithoutAnswer}, over a client of the application, which is asked for the number of names first.
+     */
     CompletableFuture<ClaimResult> claimOfAClientHandedInWithoutAnswer(ZooKeeperLockBackend backend, Claim claim)
             throws Exception {
         makeTheLock();
@@ -87,8 +89,8 @@ abstract class ProxiedFixture extends Fixture {
     }
 
     /**
-     * So that the next claim on it takes one command. It is no container: the server removes an empty one within a second
-     * in these tests, and the answer which says that it is missing would be lost.
+     * So that the next claim on it takes one command. It is no container: the server removes an empty one within a
+     * second in these tests, and the answer which says that it is missing would be lost.
      */
     private void makeTheLock() throws Exception {
         zookeeper.create().creatingParentContainersIfNeeded().forPath("/reactivelock/" + key);

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
-/** One session that waits for permits of a lock and observes it. A server before 3.9 knows one kind of watch for each node and session. */
+/**
+ * One session that waits for permits of a lock and observes it. A server before 3.9 knows one kind of watch for each
+ * node and session.
+ */
 class WatchModesTest extends Fixture {
 
     private Queue<LockEvent> heard = new ConcurrentLinkedQueue<>();

@@ -13,7 +13,10 @@ import reactor.core.scheduler.Scheduler;
 @NullMarked
 public final class SimulatedQuorum {
 
-    /** A clock of nanoseconds may begin anywhere; a wall clock is not more than 37 years from there, and not before 2020. */
+    /**
+     * A clock of nanoseconds may begin anywhere; a wall clock is not more than 37 years from there, and not before
+     * 2020.
+     */
     private static final long MOST = 1L << 60;
 
     private static final Instant MIDDLE = Instant.parse("2057-01-01T00:00:00Z");

@@ -32,10 +32,11 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The engine under Lincheck: two clients with two flows each want one lock, and two threads begin, end and cancel flows,
- * let time pass so that holds are renewed, let the clock run ahead of all timers so that they are lost, release by force
- * and close, in every combination that chance gives. The second client hears late of answers and pushes, so that
- * either overtakes the other. Never are two inside at once, never does anybody enter with an old token, and afterwards nothing is left.
+ * The engine under Lincheck: two clients with two flows each want one lock, and two threads begin, end and cancel
+ * flows, let time pass so that holds are renewed, let the clock run ahead of all timers so that they are lost, release
+ * by force and close, in every combination that chance gives. The second client hears late of answers and pushes, so
+ * that either overtakes the other. Never are two inside at once, never does anybody enter with an old token, and
+ * afterwards nothing is left.
  */
 class EngineModelTest {
 

@@ -20,8 +20,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * Makes backends of all kinds. The first word of an address says which: {@code redis} is Lettuce, {@code vertx} the Redis
- * client of Vert.x, {@code cluster} and {@code quorum} several Redis through Lettuce; the others are called what they are. Closing it ends what its backends borrowed, so they have to be closed before.
+ * Makes backends of all kinds. The first word of an address says which: {@code redis} is Lettuce, {@code vertx} the
+ * Redis client of Vert.x, {@code cluster} and {@code quorum} several Redis through Lettuce; the others are called what
+ * they are. Closing it ends what its backends borrowed, so they have to be closed before.
  */
 final class Backends implements AutoCloseable {
 

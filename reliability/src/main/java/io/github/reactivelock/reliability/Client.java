@@ -35,8 +35,8 @@ import reactor.util.retry.Retry;
  * resign                  steps down, if it leads
  * </pre>
  *
- * <p>It closes its client when standard input ends, and answers {@code left} with the names of the threads that are still
- * there and were not before the client was.
+ * <p>It closes its client when standard input ends, and answers {@code left} with the names of the threads that are
+ * still there and were not before the client was.
  */
 public final class Client {
 
@@ -44,7 +44,9 @@ public final class Client {
     static final String NUMBERS = "numbers";
     private static final int FLOWS = 12;
     private static final Duration THREADS_END = Duration.ofSeconds(30);
-    /** Threads of the JVM, of Reactor, of its Netty, of this program and of all clients, which are there for everybody. */
+    /**
+     * Threads of the JVM, of Reactor, of its Netty, of this program and of all clients, which are there for everybody.
+     */
     private static final List<String> SHARED = List.of(
             "parallel-",
             "boundedElastic-",
@@ -80,7 +82,8 @@ public final class Client {
     /**
      * Runs the process.
      *
-     * @param args its name, the address of the store as {@link Backends} understands it, the directory it shares with the others, and its number there
+     * @param args its name, the address of the store as {@link Backends} understands it, the directory it shares with
+     *     the others, and its number there
      * @throws IOException if standard input breaks
      */
     public static void main(String... args) throws IOException {

@@ -79,7 +79,10 @@ final class OutageTrial {
         return good && crowdIsServed;
     }
 
-    /** Very many flows want one lock in strict order; standing in the line of their own process is no silence of the store. */
+    /**
+     * Very many flows want one lock in strict order; standing in the line of their own process is no silence of the
+     * store.
+     */
     private static boolean crowd(PrintStream out) {
         try (RedisServer server = RedisServer.start();
                 Backends backends = new Backends()) {

@@ -12,9 +12,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * What the flows of one client do in a round: they take one of a few locks that all clients want, hold it for a random
- * time and let go; some are cancelled at a random moment, some will not wait long, some only try. A lock in {@code kept}
- * is held for longer than its lease, while the round lasts for that long. Some locks are shared: by readers and now and
- * then a writer, or by those who want a permit or two, and now and then all.
+ * time and let go; some are cancelled at a random moment, some will not wait long, some only try. A lock in
+ * {@code kept} is held for longer than its lease, while the round lasts for that long. Some locks are shared: by
+ * readers and now and then a writer, or by those who want a permit or two, and now and then all.
  */
 final class Traffic {
 

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The agent of OpenTelemetry changes Reactor, the executors of the JDK and the drivers. Under it, too, a flow sees its own trace
- * and baggage, and what the client does for itself is in the trace of no flow.
+ * The agent of OpenTelemetry changes Reactor, the executors of the JDK and the drivers. Under it, too, a flow sees its
+ * own trace and baggage, and what the client does for itself is in the trace of no flow.
  */
 class AgentTest {
 

@@ -25,7 +25,9 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** One protocol: a holder that uses one client library excludes the users of the other. Each test has a key of its own. */
+/**
+ * One protocol: a holder that uses one client library excludes the users of the other. Each test has a key of its own.
+ */
 class CrossClientTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

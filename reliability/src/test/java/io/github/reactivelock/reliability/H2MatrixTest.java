@@ -11,11 +11,17 @@ class H2MatrixTest extends FaultCases implements RestartCases {
         return SqlStore.h2();
     }
 
-    /** Left out: H2's client prepares each statement with a question of its own, so nothing is done while answers are lost. */
+    /**
+     * Left out: H2's client prepares each statement with a question of its own, so nothing is done while answers are
+     * lost.
+     */
     @Override
     public void anAnswerLostAfterTheActIsOneHoldOrNone() {}
 
-    /** Left out: H2's client waits for an answer on the thread that asks, for as long as TCP does. docs/guarantees.md says so. */
+    /**
+     * Left out: H2's client waits for an answer on the thread that asks, for as long as TCP does. docs/guarantees.md
+     * says so.
+     */
     @Override
     public void aForgottenConnectionCostsNeitherTheHoldNorThePlaceInTheQueue() {}
 

@@ -21,7 +21,9 @@ interface LeaderCases {
     /** The lab of the row that runs. */
     Lab lab();
 
-    /** One after the other, because a process takes long to start. The prompt succession is for the checker to judge. */
+    /**
+     * One after the other, because a process takes long to start. The prompt succession is for the checker to judge.
+     */
     @Test
     default void anEndedLeadersSuccessorHasAHigherTermAndOldWritesAreRefused() {
         try (Processes two = new Processes(lab().store)) {

@@ -8,10 +8,10 @@ import io.github.reactivelock.testservers.RedisServer;
 import org.junit.jupiter.api.Test;
 
 /**
- * The fault matrix of a quorum of five Redis, of which a majority stands still where others have one server. The row for
- * servers that restart is another one here: a node that comes back, with its data or without, is not counted for a
- * lease, so that a majority of such nodes is no lock at all. One of five that restarts empty is in {@code
- * RedisQuorumFaultTest} of the Lettuce module, with the other rows about a minority. It has no rows for shares.
+ * The fault matrix of a quorum of five Redis, of which a majority stands still where others have one server. The row
+ * for servers that restart is another one here: a node that comes back, with its data or without, is not counted for a
+ * lease, so that a majority of such nodes is no lock at all. One of five that restarts empty is in
+ * {@code RedisQuorumFaultTest} of the Lettuce module, with the other rows about a minority. It has no rows for shares.
  */
 class QuorumMatrixTest extends FaultCases {
 

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** The rows of the fault matrix about what only Redis has: scripts, a limit on memory, ACLs, and {@code CLIENT PAUSE}. */
+/**
+ * The rows of the fault matrix about what only Redis has: scripts, a limit on memory, ACLs, and {@code CLIENT PAUSE}.
+ */
 interface RedisCases {
 
     /** The lab of the row that runs. */

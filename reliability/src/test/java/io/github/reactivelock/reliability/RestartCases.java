@@ -6,7 +6,10 @@ import io.github.reactivelock.reliability.Lab.Holding;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The rows of the fault matrix for stores that are killed and come back with their data within a lease; all of them keep shares. */
+/**
+ * The rows of the fault matrix for stores that are killed and come back with their data within a lease; all of them
+ * keep shares.
+ */
 interface RestartCases extends SharedCases {
 
     /** A database on a busy machine starts within it. */

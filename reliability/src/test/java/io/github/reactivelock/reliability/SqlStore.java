@@ -64,7 +64,9 @@ final class SqlStore extends Store {
                 new Program(server.port(), server::pause, server::resume, server::restart, server::close), MARIADB);
     }
 
-    /** Writes down what it did before it answers, as {@link #postgres()}; the default is to write half a second later. */
+    /**
+     * Writes down what it did before it answers, as {@link #postgres()}; the default is to write half a second later.
+     */
     static SqlStore h2() {
         H2Server server = new H2Server();
         return new SqlStore(

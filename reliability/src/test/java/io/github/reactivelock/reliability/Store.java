@@ -42,7 +42,9 @@ abstract class Store implements AutoCloseable {
         forget(waiter);
     }
 
-    /** How many clients it could tell something now, where it passes over those that it cannot; else nothing is said. */
+    /**
+     * How many clients it could tell something now, where it passes over those that it cannot; else nothing is said.
+     */
     int listeners() {
         return 0;
     }

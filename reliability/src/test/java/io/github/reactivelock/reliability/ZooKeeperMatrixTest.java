@@ -7,10 +7,11 @@ import io.github.reactivelock.reliability.Lab.Holding;
 import org.junit.jupiter.api.Test;
 
 /**
- * The fault matrix of ZooKeeper. Pushes come over the connection that everything else uses, so all of it is broken where
- * others have one for pushes alone. The row about a server that comes back empty is another one here, because ZooKeeper
- * refuses clients that have seen more than it has, until their sessions are over. The row about a session that expires
- * is in {@code SessionTest} of the module, that about servers of an ensemble in {@code RollingRestartTest}.
+ * The fault matrix of ZooKeeper. Pushes come over the connection that everything else uses, so all of it is broken
+ * where others have one for pushes alone. The row about a server that comes back empty is another one here, because
+ * ZooKeeper refuses clients that have seen more than it has, until their sessions are over. The row about a session
+ * that expires is in {@code SessionTest} of the module, that about servers of an ensemble in
+ * {@code RollingRestartTest}.
  */
 class ZooKeeperMatrixTest extends FaultCases implements RestartCases {
 

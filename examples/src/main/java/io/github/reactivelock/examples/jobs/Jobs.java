@@ -20,7 +20,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The command: three processes start a job at the same instants by their own clocks; one is killed right after a run. */
+/**
+ * The command: three processes start a job at the same instants by their own clocks; one is killed right after a run.
+ */
 @Command(
         name = "examples/run jobs",
         description =
@@ -56,8 +58,8 @@ public final class Jobs implements Callable<Integer> {
     private Jobs() {}
 
     /**
-     * Runs the example and ends the JVM: 0 if the job ran once an instant where it should have, 1 if not, 2 if the arguments are
-     * wrong.
+     * Runs the example and ends the JVM: 0 if the job ran once an instant where it should have, 1 if not, 2 if the
+     * arguments are wrong.
      *
      * @param args the options
      */
@@ -118,8 +120,8 @@ public final class Jobs implements Callable<Integer> {
     }
 
     /**
-     * Until the process ends. Who has run the job at one of the instants, and is through with it in every way, is killed; the
-     * lock stays taken.
+     * Until the process ends. Who has run the job at one of the instants, and is through with it in every way, is
+     * killed; the lock stays taken.
      */
     private static Flux<Reply> replies(ChildProcess instance) {
         AtomicBoolean hasRun = new AtomicBoolean();

@@ -22,7 +22,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The command: starts the candidates, lets the first leader step down, kills the next two, and checks who took over. */
+/**
+ * The command: starts the candidates, lets the first leader step down, kills the next two, and checks who took over.
+ */
 @Command(
         name = "examples/run leader",
         description =

@@ -39,8 +39,8 @@ public final class Limits implements Callable<Integer> {
     private Limits() {}
 
     /**
-     * Runs the example and ends the JVM: 0 if there were never more calls than permits and all permits came back, 1 if not,
-     * 2 if the arguments are wrong.
+     * Runs the example and ends the JVM: 0 if there were never more calls than permits and all permits came back, 1 if
+     * not, 2 if the arguments are wrong.
      *
      * @param args the options
      */

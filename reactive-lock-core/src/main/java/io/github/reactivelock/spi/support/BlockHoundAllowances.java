@@ -5,10 +5,10 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Tells BlockHound, where it watches, what a client may do on any thread. Its random name comes out of a file that always
- * answers at once. Its timers are set and stopped under locks that the JDK's executors hold for a few instructions; an error thrown
- * from inside would leave such a lock broken, and with it a scheduler that the whole application shares. BlockHound finds
- * this class by itself, and nothing else needs it.
+ * Tells BlockHound, where it watches, what a client may do on any thread. Its random name comes out of a file that
+ * always answers at once. Its timers are set and stopped under locks that the JDK's executors hold for a few
+ * instructions; an error thrown from inside would leave such a lock broken, and with it a scheduler that the whole
+ * application shares. BlockHound finds this class by itself, and nothing else needs it.
  */
 public final class BlockHoundAllowances implements BlockHoundIntegration {
 

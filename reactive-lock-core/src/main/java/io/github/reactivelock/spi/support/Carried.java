@@ -12,9 +12,10 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * What the thread carries on which a flow subscribes (a trace, a user), for code of that flow that runs on other threads. Nothing
- * is read here: it is kept by the hooks of those whom it concerns, for each operator ({@code Hooks.onEachOperator}) and for
- * each task ({@code Schedulers.onScheduleHook}). Agents set such hooks. Without any there is nothing to keep.
+ * What the thread carries on which a flow subscribes (a trace, a user), for code of that flow that runs on other
+ * threads. Nothing is read here: it is kept by the hooks of those whom it concerns, for each operator
+ * ({@code Hooks.onEachOperator}) and for each task ({@code Schedulers.onScheduleHook}). Agents set such hooks. Without
+ * any there is nothing to keep.
  */
 public final class Carried {
 
@@ -63,8 +64,9 @@ public final class Carried {
     }
 
     /**
-     * What the library does for itself: where hooks on operators keep what the thread carries that subscribes, for as long as the
-     * work goes on, that is a thread that carries nothing. Works begin there in their order. Otherwise it is the calling one.
+     * What the library does for itself: where hooks on operators keep what the thread carries that subscribes, for as
+     * long as the work goes on, that is a thread that carries nothing. Works begin there in their order. Otherwise it
+     * is the calling one.
      *
      * @param work must not block
      * @param <T> the values' type
@@ -100,7 +102,8 @@ public final class Carried {
     }
 
     /**
-     * Lets hooks on operators see a publisher that is none of Reactor's, so that what is behind it carries what is its own.
+     * Lets hooks on operators see a publisher that is none of Reactor's, so that what is behind it carries what is its
+     * own.
      *
      * @param made the publisher
      * @param <T> the value's type
@@ -181,7 +184,10 @@ public final class Carried {
         public void onComplete() {}
     }
 
-    /** Was wrapped by hooks where the flow subscribed. A task that comes while another is just entering goes in by itself. */
+    /**
+     * Was wrapped by hooks where the flow subscribed. A task that comes while another is just entering goes in by
+     * itself.
+     */
     private static final class Entry extends AtomicReference<@Nullable Runnable> implements Runnable {
 
         private static final long serialVersionUID = 1;

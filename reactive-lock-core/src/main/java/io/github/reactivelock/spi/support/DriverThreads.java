@@ -106,9 +106,9 @@ public final class DriverThreads {
     }
 
     /**
-     * The timer of all stores, for delays and limits. It is the library's own, so that an application that keeps the threads of
-     * {@code Schedulers.parallel()}, or a test that moves virtual time, delays no renewal and no limit. It has one thread, on
-     * which nothing may block and no code of a user may run.
+     * The timer of all stores, for delays and limits. It is the library's own, so that an application that keeps the
+     * threads of {@code Schedulers.parallel()}, or a test that moves virtual time, delays no renewal and no limit. It
+     * has one thread, on which nothing may block and no code of a user may run.
      *
      * @return shared, never to be disposed of
      */
@@ -117,8 +117,8 @@ public final class DriverThreads {
     }
 
     /**
-     * Where a store goes on when its own timer ends something of a user: what it signals then, and what it cancels, is code of
-     * that user, and may block. A limit of work that a user gave is set on this scheduler at once.
+     * Where a store goes on when its own timer ends something of a user: what it signals then, and what it cancels, is
+     * code of that user, and may block. A limit of work that a user gave is set on this scheduler at once.
      *
      * @return shared, never to be disposed of
      */
@@ -127,7 +127,8 @@ public final class DriverThreads {
     }
 
     /**
-     * Subscribes on a thread that may block where it would be on the timer: what makes connections may be an application's own.
+     * Subscribes on a thread that may block where it would be on the timer: what makes connections may be an
+     * application's own.
      *
      * @param source of a driver, or of an application
      * @param <T> the value's type
@@ -139,8 +140,8 @@ public final class DriverThreads {
     }
 
     /**
-     * A scheduler with threads of its own, which end when they have nothing to do for two seconds, and whose tasks carry nothing
-     * of the thread that schedules them ({@link OwnScheduler}).
+     * A scheduler with threads of its own, which end when they have nothing to do for two seconds, and whose tasks
+     * carry nothing of the thread that schedules them ({@link OwnScheduler}).
      *
      * @param name what its threads are called, before their number
      * @param most how many threads it has; what one thread does keeps its order

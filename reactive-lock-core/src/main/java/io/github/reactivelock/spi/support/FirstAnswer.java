@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
 /**
- * For a store whose driver does not say whether it is connected: it is ready once it has answered a question, and from then
- * on. So the first connection, with the classes that are loaded for it, has a time of its own.
+ * For a store whose driver does not say whether it is connected: it is ready once it has answered a question, and from
+ * then on. So the first connection, with the classes that are loaded for it, has a time of its own.
  */
 public final class FirstAnswer {
 

@@ -18,12 +18,13 @@ import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A scheduler whose tasks carry nothing of the thread that schedules them. Reactor's schedulers let hooks wrap each task, and
- * agents change the executors of the JDK, so that a task runs with what that thread carried: a trace, a user. What a client
- * does for itself would then be done in the name of the flow that happened to cause it, for as long as the client lives.
+ * A scheduler whose tasks carry nothing of the thread that schedules them. Reactor's schedulers let hooks wrap each
+ * task, and agents change the executors of the JDK, so that a task runs with what that thread carried: a trace, a user.
+ * What a client does for itself would then be done in the name of the flow that happened to cause it, for as long as
+ * the client lives.
  *
- * <p>It has a timer with one thread, which is made with the first task and ends when there was none for two seconds. Scheduling
- * and disposing take no lock. A task that is disposed of while it runs is not interrupted.
+ * <p>It has a timer with one thread, which is made with the first task and ends when there was none for two seconds.
+ * Scheduling and disposing take no lock. A task that is disposed of while it runs is not interrupted.
  */
 public final class OwnScheduler implements Scheduler {
 
@@ -57,8 +58,8 @@ public final class OwnScheduler implements Scheduler {
     }
 
     /**
-     * A scheduler that runs its tasks in an executor of the JDK, which it calls on the timer's thread alone: that one carries
-     * nothing.
+     * A scheduler that runs its tasks in an executor of the JDK, which it calls on the timer's thread alone: that one
+     * carries nothing.
      *
      * @param threads makes the timer's thread
      * @param executor where tasks run; what it refuses runs on the timer's thread

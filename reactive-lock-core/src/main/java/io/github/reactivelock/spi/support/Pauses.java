@@ -11,9 +11,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A clock that stands still while this process gets no turn, and for a moment after that, in which answers may lie unread.
- * Each verdict on somebody else's silence is a time of this clock: after a long collection of garbage a timer may run before
- * the driver reads what came meanwhile. A deadline of a lease is no such verdict; that is a time of {@link SuspendClock}.
+ * A clock that stands still while this process gets no turn, and for a moment after that, in which answers may lie
+ * unread. Each verdict on somebody else's silence is a time of this clock: after a long collection of garbage a timer
+ * may run before the driver reads what came meanwhile. A deadline of a lease is no such verdict; that is a time of
+ * {@link SuspendClock}.
  *
  * <p>A beat every {@value #BEAT_MILLIS} ms counts the time while a verdict is pending. Safe for use from any thread.
  *
@@ -35,7 +36,9 @@ public final class Pauses {
 
     private static final Pauses OF_THIS_PROCESS = new Pauses(System::nanoTime, DriverThreads.timer());
 
-    /** The last beat, the time that had counted by then, from when on it counts again, and whether that beat was late. */
+    /**
+     * The last beat, the time that had counted by then, from when on it counts again, and whether that beat was late.
+     */
     private record Beat(long at, long counted, long countsFrom, boolean late) {
 
         long counted(long now) {
@@ -138,7 +141,8 @@ public final class Pauses {
     }
 
     /**
-     * Ends the wait for others when so much time has counted, as {@link Mono#timeout(Duration)} does by the plain clock.
+     * Ends the wait for others when so much time has counted, as {@link Mono#timeout(Duration)} does by the plain
+     * clock.
      *
      * @param source what others are asked
      * @param limit how long they may be silent

@@ -4,8 +4,8 @@ import java.security.SecureRandom;
 import java.util.Base64;
 
 /**
- * Names that cannot be guessed and that no two processes ever give: 128 random bits. For clients and sessions, made once
- * each; reading the random bits may read a file, so it has no place where it is done for every claim.
+ * Names that cannot be guessed and that no two processes ever give: 128 random bits. For clients and sessions, made
+ * once each; reading the random bits may read a file, so it has no place where it is done for every claim.
  */
 public final class RandomId {
 

@@ -13,11 +13,15 @@ import java.util.function.LongSupplier;
 public final class SuspendClock {
 
     /**
-     * Nanoseconds. A sample shows the wall clock at most as far ahead as it is, so what goes beyond the highest so far is time that
-     * the machine slept, or that this clock counted too little of before: once, and no more than {@link #SET_BACK}.
+     * Nanoseconds. A sample shows the wall clock at most as far ahead as it is, so what goes beyond the highest so far
+     * is time that the machine slept, or that this clock counted too little of before: once, and no more than
+     * {@link #SET_BACK}.
      */
     private static final long SLEPT = TimeUnit.MILLISECONDS.toNanos(1);
-    /** More than a sample shows too little: a clock that goes in steps, of up to 16 ms on Windows, is read just before the next. */
+    /**
+     * More than a sample shows too little: a clock that goes in steps, of up to 16 ms on Windows, is read just before
+     * the next.
+     */
     private static final long SET_BACK = TimeUnit.MILLISECONDS.toNanos(20);
     /** A sample that took longer says nothing: the thread may have stood still between the two clocks. */
     private static final long LONGEST_SAMPLE = TimeUnit.MILLISECONDS.toNanos(1);

@@ -18,9 +18,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A candidate that campaigns for as long as the application runs: declare it as a bean. When the application stops, the leader's
- * work is cancelled and the lock given up, before the lock client closes. While it stops in a pause of a test's context, it does
- * not lead. With Spring Boot's actuator it has a part in the health component {@code election}.
+ * A candidate that campaigns for as long as the application runs: declare it as a bean. When the application stops, the
+ * leader's work is cancelled and the lock given up, before the lock client closes. While it stops in a pause of a
+ * test's context, it does not lead. With Spring Boot's actuator it has a part in the health component {@code election}.
  */
 public final class ElectionLifecycle implements SmartLifecycle {
 
@@ -42,7 +42,8 @@ public final class ElectionLifecycle implements SmartLifecycle {
      * A candidate whose leader does some work.
      *
      * @param election the candidate; no other code may campaign with it
-     * @param work what the leader does, as in {@link LeaderElection#lead}; an error of it ends the campaign and goes to the log
+     * @param work what the leader does, as in {@link LeaderElection#lead}; an error of it ends the campaign and goes to
+     *     the log
      * @return a bean
      */
     public static ElectionLifecycle leading(
@@ -51,9 +52,10 @@ public final class ElectionLifecycle implements SmartLifecycle {
     }
 
     /**
-     * A candidate that tells the application of its terms, by the events {@code OnGrantedEvent} and {@code OnRevokedEvent} of
-     * Spring Integration, whose {@code spring-integration-core} has to be on the class path. Listeners run on the work scheduler
-     * of the lock client. A loss revokes before another term can begin, as {@link Leadership#lost()} says.
+     * A candidate that tells the application of its terms, by the events {@code OnGrantedEvent} and
+     * {@code OnRevokedEvent} of Spring Integration, whose {@code spring-integration-core} has to be on the class path.
+     * Listeners run on the work scheduler of the lock client. A loss revokes before another term can begin, as
+     * {@link Leadership#lost()} says.
      *
      * @param election the candidate; no other code may campaign with it
      * @param role what the events call it
@@ -87,8 +89,8 @@ public final class ElectionLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Over when the work has been cancelled: a call of it that is under way, of a listener perhaps, is waited for. Spring waits for
-     * as long as {@code spring.lifecycle.timeout-per-shutdown-phase} says.
+     * Over when the work has been cancelled: a call of it that is under way, of a listener perhaps, is waited for.
+     * Spring waits for as long as {@code spring.lifecycle.timeout-per-shutdown-phase} says.
      */
     @Override
     public void stop(Runnable callback) {

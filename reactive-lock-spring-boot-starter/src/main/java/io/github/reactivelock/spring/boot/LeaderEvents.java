@@ -14,7 +14,9 @@ import org.springframework.integration.leader.event.OnRevokedEvent;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Terms as events of Spring Integration. Apart from {@link ElectionLifecycle}, because that library may not be there. */
+/**
+ * Terms as events of Spring Integration. Apart from {@link ElectionLifecycle}, because that library may not be there.
+ */
 final class LeaderEvents {
 
     private static final Logger log = LoggerFactory.getLogger(LeaderEvents.class);

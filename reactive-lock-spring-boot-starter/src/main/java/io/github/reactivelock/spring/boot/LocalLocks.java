@@ -16,7 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What this process holds and waits for, and whether it has asked for any lock at all. Safe for use from any thread. */
+/**
+ * What this process holds and waits for, and whether it has asked for any lock at all. Safe for use from any thread.
+ */
 final class LocalLocks implements LockListener {
 
     /**

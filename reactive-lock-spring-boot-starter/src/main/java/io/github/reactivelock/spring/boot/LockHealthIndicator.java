@@ -8,8 +8,9 @@ import org.springframework.boot.health.contributor.Health;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether locks can be had: unknown before the first lock is asked for, because until then nothing is connected; after that
- * up if the store answers a question that changes nothing, and down with the reason if it does not or if it refuses to push.
+ * Whether locks can be had: unknown before the first lock is asked for, because until then nothing is connected; after
+ * that up if the store answers a question that changes nothing, and down with the reason if it does not or if it
+ * refuses to push.
  */
 final class LockHealthIndicator extends AbstractReactiveHealthIndicator {
 

@@ -19,13 +19,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Closes the lock clients when the application stops, after all that may hold locks. Does not take part in a pause, because a
- * client that was closed stays closed.
+ * Closes the lock clients when the application stops, after all that may hold locks. Does not take part in a pause,
+ * because a client that was closed stays closed.
  *
  * <p>Clients with connections of their own close when the executors and schedulers of the application have ended: with
  * {@code await-termination} their tasks go on until they are destroyed, which is after all phases. Clients that may use
- * connections of the application close in a phase: after requests and tasks have ended as far as they do, and before the
- * connection factories close, over whose connections the locks are given back.
+ * connections of the application close in a phase: after requests and tasks have ended as far as they do, and before
+ * the connection factories close, over whose connections the locks are given back.
  */
 final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAware {
 

@@ -16,9 +16,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import reactor.core.publisher.Mono;
 
 /**
- * What this process holds and waits for; one lock as the store shows it; and its release by force, which is not exposed unless
- * {@code management.endpoint.locks.access} is {@code unrestricted}. Fencing tokens are texts, because a number of
- * JavaScript would not hold all their digits.
+ * What this process holds and waits for; one lock as the store shows it; and its release by force, which is not exposed
+ * unless {@code management.endpoint.locks.access} is {@code unrestricted}. Fencing tokens are texts, because a number
+ * of JavaScript would not hold all their digits.
  */
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
 final class LocksEndpoint {

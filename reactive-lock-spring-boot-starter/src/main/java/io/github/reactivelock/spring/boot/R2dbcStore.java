@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import reactor.util.retry.Retry;
 
-/** A database, over the application's pool or over a pool of the locks' own with connections made as for the application's. */
+/**
+ * A database, over the application's pool or over a pool of the locks' own with connections made as for the
+ * application's.
+ */
 final class R2dbcStore implements StoreSource {
 
     /** For a database that is just starting; the tables themselves take milliseconds. */
@@ -86,7 +89,9 @@ final class R2dbcStore implements StoreSource {
         return given;
     }
 
-    /** Before anything can ask for a lock, on the thread that starts the application, as Spring Boot runs its scripts. */
+    /**
+     * Before anything can ask for a lock, on the thread that starts the application, as Spring Boot runs its scripts.
+     */
     private static LockBackend withTables(R2dbcLockBackend backend, Schema schema, boolean isEmbedded) {
         if (schema == Schema.ALWAYS || (schema == Schema.EMBEDDED && isEmbedded)) {
             try {

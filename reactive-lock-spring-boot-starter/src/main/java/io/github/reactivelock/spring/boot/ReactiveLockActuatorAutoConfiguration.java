@@ -16,7 +16,10 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What operators see of locks: metrics and traces where the application has Micrometer, health, and the endpoint; of the only or the primary client. */
+/**
+ * What operators see of locks: metrics and traces where the application has Micrometer, health, and the endpoint; of
+ * the only or the primary client.
+ */
 @AutoConfiguration(
         after = ReactiveLockAutoConfiguration.class,
         afterName = {

@@ -25,9 +25,9 @@ import org.springframework.context.annotation.Import;
 import org.springframework.util.ClassUtils;
 
 /**
- * Makes a {@link LockClient} on the store that the application has, and closes it when the application stops. Each bean gives
- * way to one of the application: clients, a {@link LockBackend}, {@link LockOptions}. {@link LockListener} beans hear what the
- * client's locks do, and {@link LockClientCustomizer} beans change what no property says.
+ * Makes a {@link LockClient} on the store that the application has, and closes it when the application stops. Each bean
+ * gives way to one of the application: clients, a {@link LockBackend}, {@link LockOptions}. {@link LockListener} beans
+ * hear what the client's locks do, and {@link LockClientCustomizer} beans change what no property says.
  */
 @AutoConfiguration(
         afterName = {

@@ -24,8 +24,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param maxHold How long a lock may be held at all; one that is held longer is lost. Without a limit if not set.
  * @param fairness Who gets a lock next.
  * @param name Name that people see as the owner of a lock. Host, process id and a random part if not set.
- * @param keyPrefix What the names of everything in the store begin with. "reactivelock" if not set, with R2DBC the tables'
- *     "reactive_lock".
+ * @param keyPrefix What the names of everything in the store begin with. "reactivelock" if not set, with R2DBC the
+ *     tables' "reactive_lock".
  * @param initializeSchema Whether to create the tables of the R2DBC store at start-up.
  */
 @ConfigurationProperties("reactive-lock")

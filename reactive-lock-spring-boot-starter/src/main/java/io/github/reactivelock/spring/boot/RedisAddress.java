@@ -86,8 +86,8 @@ record RedisAddress(
     }
 
     /**
-     * Whether a factory says where it connects to. One for static replicas, or for a configuration unknown here, shows the
-     * address of one server all the same: the one that a new configuration has, on localhost.
+     * Whether a factory says where it connects to. One for static replicas, or for a configuration unknown here, shows
+     * the address of one server all the same: the one that a new configuration has, on localhost.
      */
     static boolean isShownBy(LettuceConnectionFactory factory) {
         if (factory.getClusterConfiguration() != null

@@ -10,9 +10,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Where the application's Redis is. A connection factory that Spring Boot made connects where its connection details say. One
- * that the application made connects where that one says, and the details may then name a server that is not used at all:
- * so a factory that does not say it is refused.
+ * Where the application's Redis is. A connection factory that Spring Boot made connects where its connection details
+ * say. One that the application made connects where that one says, and the details may then name a server that is not
+ * used at all: so a factory that does not say it is refused.
  */
 final class RedisAddresses {
 

@@ -9,7 +9,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which store keeps the locks: the one that the properties name, or that of the URL, or the only one that the application has.
+ * Which store keeps the locks: the one that the properties name, or that of the URL, or the only one that the
+ * application has.
  *
  * @param store the one
  * @param source how it is reached; null for the memory of this process

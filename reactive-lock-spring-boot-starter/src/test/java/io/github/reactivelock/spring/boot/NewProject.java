@@ -20,8 +20,8 @@ import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 
 /**
- * A project of somebody else: no module of this build and without its parent, made with the artefacts of this build as they would
- * be published.
+ * A project of somebody else: no module of this build and without its parent, made with the artefacts of this build as
+ * they would be published.
  *
  * @param name which of {@code src/test/projects}
  * @param boot the version of Spring Boot
@@ -162,7 +162,10 @@ record NewProject(String name, String boot) {
         }
     }
 
-    /** What its author wrote beyond what start.spring.io generates: without the names of packages, imports and blank lines. */
+    /**
+     * What its author wrote beyond what start.spring.io generates: without the names of packages, imports and blank
+     * lines.
+     */
     List<String> ownLines() throws IOException {
         Pattern generated =
                 Pattern.compile("package .*|import .*|@SpringBootApplication|public class \\w+Application \\{"

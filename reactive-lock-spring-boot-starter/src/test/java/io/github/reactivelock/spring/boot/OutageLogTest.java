@@ -41,12 +41,17 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 import reactor.core.publisher.Mono;
 
-/** What the log has of requests that fail while their store is away: a line for each, and what drivers say of a connection. */
+/**
+ * What the log has of requests that fail while their store is away: a line for each, and what drivers say of a
+ * connection.
+ */
 class OutageLogTest {
 
     private static final int REQUESTS = 30;
 
-    /** Of everything that is logged once and not for each request: a connection that breaks, attempts to make another. */
+    /**
+     * Of everything that is logged once and not for each request: a connection that breaks, attempts to make another.
+     */
     private static final int LINES_OF_AN_OUTAGE = REQUESTS / 2;
 
     /** The error, why, and by which handlers the request came. */

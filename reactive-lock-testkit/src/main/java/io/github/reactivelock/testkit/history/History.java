@@ -44,8 +44,9 @@ public final class History {
     }
 
     /**
-     * {@code LockClient.withLock}, recorded, of the client's share. It also records each call of {@link LockHandle#isHeld()}. The checker
-     * assumes that a holder that never calls it acts only until its first lease ends.
+     * {@code LockClient.withLock}, recorded, of the client's share. It also records each call of
+     * {@link LockHandle#isHeld()}. The checker assumes that a holder that never calls it acts only until its first
+     * lease ends.
      *
      * @param lock the client
      * @param key the lock's key

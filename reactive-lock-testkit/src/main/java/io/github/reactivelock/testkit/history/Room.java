@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * When a lock could have served the first of the queue: as many units were free as each of those that waited wanted. No claim
- * overtakes, so a flow that fits may wait as long as one that does not, which may stand before it.
+ * When a lock could have served the first of the queue: as many units were free as each of those that waited wanted. No
+ * claim overtakes, so a flow that fits may wait as long as one that does not, which may stand before it.
  */
 final class Room {
 

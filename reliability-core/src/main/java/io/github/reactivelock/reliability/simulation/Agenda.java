@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to happen, the earliest first: a heap, as {@link java.util.PriorityQueue} is one, from which what was called off is
- * taken out at once. Most of what is put on it are timers that never run.
+ * What is to happen, the earliest first: a heap, as {@link java.util.PriorityQueue} is one, from which what was called
+ * off is taken out at once. Most of what is put on it are timers that never run.
  */
 final class Agenda {
 

@@ -11,10 +11,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Judges what a lock may be expected to give. With a store that answers and without a fault near, no flow fails and no hold
- * is lost. A hold that is renewed is lost by its lease only if something kept it from being renewed until shortly before its
- * end: a pause, say, that is shorter than half a lease does not. A claim of permits that the store refuses ends the wait of
- * one flow, as long as others have permits that go round.
+ * Judges what a lock may be expected to give. With a store that answers and without a fault near, no flow fails and no
+ * hold is lost. A hold that is renewed is lost by its lease only if something kept it from being renewed until shortly
+ * before its end: a pause, say, that is shorter than half a lease does not. A claim of permits that the store refuses
+ * ends the wait of one flow, as long as others have permits that go round.
  *
  * <p>Plans in which the way to the store takes long beside a lease are not judged, nor those whose threads stand still.
  */

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fleets of rare kinds, of which chance would make too few. In most of them a lock may stand still for some seconds only,
- * far less than the lease, so that whatever waits for the end of a lease stands out.
+ * Fleets of rare kinds, of which chance would make too few. In most of them a lock may stand still for some seconds
+ * only, far less than the lease, so that whatever waits for the end of a lease stands out.
  */
 final class Fleets {
 
@@ -149,7 +149,10 @@ final class Fleets {
                 List.copyOf(faults));
     }
 
-    /** Few machines for a short time, because the script takes ten times as long to simulate as the store in the process. */
+    /**
+     * Few machines for a short time, because the script takes ten times as long to simulate as the store in the
+     * process.
+     */
     private static Plan onTheScript(Plan plan) {
         Duration busy = Duration.ofSeconds(10);
         int machines = Math.min(plan.machines(), 3);
@@ -243,7 +246,10 @@ final class Fleets {
                 List.copyOf(faults));
     }
 
-    /** An operator ends one grant after the other, and what claims ask a quorum for is late for as long as others are served. */
+    /**
+     * An operator ends one grant after the other, and what claims ask a quorum for is late for as long as others are
+     * served.
+     */
     private Plan withVotesForced() {
         Duration lease = Duration.ofMillis(600);
         List<Fault> faults = new ArrayList<>();
@@ -271,7 +277,10 @@ final class Fleets {
                 List.copyOf(faults));
     }
 
-    /** Who has the lock is cut off for longer than its lease, time and again, and others may have it after the delay only. */
+    /**
+     * Who has the lock is cut off for longer than its lease, time and again, and others may have it after the delay
+     * only.
+     */
     private Plan withHoldsCutOff() {
         Duration lease = Duration.ofSeconds(2);
         List<Fault> faults = new ArrayList<>();
@@ -343,8 +352,8 @@ final class Fleets {
     }
 
     /**
-     * Holds outlast their leases many times, and what breaks is short beside a lease: a renewal that is cut off, a pause, a
-     * store that takes no new claim. None of it may cost a hold.
+     * Holds outlast their leases many times, and what breaks is short beside a lease: a renewal that is cut off, a
+     * pause, a store that takes no new claim. None of it may cost a hold.
      */
     private Plan withHoldsThatLast() {
         Duration lease = Duration.ofSeconds(random.nextBoolean() ? 2 : 6);
@@ -374,9 +383,9 @@ final class Fleets {
     }
 
     /**
-     * One candidate a machine, whose terms are long enough for all observers to hear of them, and connections that break for
-     * a moment and, mostly, for longer than a lease. In half of the fleets clients are closed too. A quorum's token may be
-     * written back later than those who watch look again.
+     * One candidate a machine, whose terms are long enough for all observers to hear of them, and connections that
+     * break for a moment and, mostly, for longer than a lease. In half of the fleets clients are closed too. A quorum's
+     * token may be written back later than those who watch look again.
      */
     private Plan withElections() {
         Plan.Store store = random.nextBoolean() ? Plan.Store.QUORUM : Plan.Store.MEMORY;

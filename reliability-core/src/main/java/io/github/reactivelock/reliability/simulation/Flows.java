@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** What the flows of the members do: one thing after the other, each what chance makes it, until they are told to end. */
+/**
+ * What the flows of the members do: one thing after the other, each what chance makes it, until they are told to end.
+ */
 final class Flows {
 
     private static final long LONGEST_REST = 300_000_000;

@@ -47,7 +47,9 @@ final class Holding {
         this.takenUntil = options.minHold().map(machine::worldTimeIn).orElse(0L);
     }
 
-    /** False while its machine is suspended: it does nothing then, and afterwards it sees for how long it did nothing. */
+    /**
+     * False while its machine is suspended: it does nothing then, and afterwards it sees for how long it did nothing.
+     */
     boolean isHeld() {
         return !machine.isSuspended() && handle.isHeld();
     }
@@ -111,7 +113,9 @@ final class Holding {
         record(Kind.GRANTED, now, until());
     }
 
-    /** A look at the handle, which tells of an end before the work has been told; false if it is held again after that. */
+    /**
+     * A look at the handle, which tells of an end before the work has been told; false if it is held again after that.
+     */
     boolean look(long now) {
         if (history.isEmpty() || machine.isSuspended()) {
             return true;

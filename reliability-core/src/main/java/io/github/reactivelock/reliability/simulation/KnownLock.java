@@ -16,7 +16,9 @@ final class KnownLock {
     private @Nullable Holding highestWhole;
 
     private final List<Share> wanted = new ArrayList<>();
-    /** Flows that may have it without being inside: they want other locks too, or a cancel of their work still blocks. */
+    /**
+     * Flows that may have it without being inside: they want other locks too, or a cancel of their work still blocks.
+     */
     int hadOutside;
 
     /** When somebody came or went, or something broke. */

@@ -8,8 +8,8 @@ import party.iroiro.luajava.Lua;
 import party.iroiro.luajava.lua51.Lua51;
 
 /**
- * Runs the script of the lock as a Redis does: in the same Lua, with a {@code redis.call} that leads to commands in memory.
- * For one thread.
+ * Runs the script of the lock as a Redis does: in the same Lua, with a {@code redis.call} that leads to commands in
+ * memory. For one thread.
  */
 final class LuaRedis {
 

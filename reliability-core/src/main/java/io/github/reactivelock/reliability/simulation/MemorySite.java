@@ -13,7 +13,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import reactor.core.Disposable;
 
-/** The in-process store as a server. It can only lose all or nothing. Its tokens are made to begin at the time, as Redis's do: once or each. */
+/**
+ * The in-process store as a server. It can only lose all or nothing. Its tokens are made to begin at the time, as
+ * Redis's do: once or each.
+ */
 final class MemorySite implements Site {
 
     private final World world;
@@ -46,7 +49,10 @@ final class MemorySite implements Site {
         var unused = raised.raise(any, above, 0).block();
     }
 
-    /** What was proposed may be ahead of the time. A server needs longer to start than it takes a proposal ahead of its clock. */
+    /**
+     * What was proposed may be ahead of the time. A server needs longer to start than it takes a proposal ahead of its
+     * clock.
+     */
     private long lastToken() {
         Claim any = new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY);
         return ((ClaimResult.Granted) Objects.requireNonNull(store.claim(any).block())).fencingToken();

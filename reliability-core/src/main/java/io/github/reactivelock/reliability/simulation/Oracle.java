@@ -267,7 +267,9 @@ final class Oracle {
         });
     }
 
-    /** The grant under which a lock has been held for longer than that, zero if no flow has it or wants it for as long. */
+    /**
+     * The grant under which a lock has been held for longer than that, zero if no flow has it or wants it for as long.
+     */
     long settled(String key, long longest) {
         KnownLock lock = lock(key);
         Holding hold = lock.onlyHolding();

@@ -130,8 +130,9 @@ record Plan(
     }
 
     /**
-     * Whether a machine proposes tokens to the nodes of a quorum. In a seed of four all do, and in another one every second, but
-     * for elections. None does where votes are forced, which takes numbers that nodes have in common by chance.
+     * Whether a machine proposes tokens to the nodes of a quorum. In a seed of four all do, and in another one every
+     * second, but for elections. None does where votes are forced, which takes numbers that nodes have in common by
+     * chance.
      */
     boolean proposes(int machine) {
         return proposals() == 3 || (proposals() == 0 && machine % 2 == 1 && !elects());

@@ -15,8 +15,9 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /**
- * Puts old defects back, one at a time, and lets the simulation look for them. A file of {@code reliability-core/planted} says
- * what it is, in lines that begin with {@code #}, and why it is not found if it is not, then for each place the file ({@code file Name.java}, or {@code file scripts/lock.lua}), the lines that are
+ * Puts old defects back, one at a time, and lets the simulation look for them. A file of
+ * {@code reliability-core/planted} says what it is, in lines that begin with {@code #}, and why it is not found if it
+ * is not, then for each place the file ({@code file Name.java}, or {@code file scripts/lock.lua}), the lines that are
  * there (behind a minus sign) and those that take their place (behind a plus sign).
  */
 final class Planted {

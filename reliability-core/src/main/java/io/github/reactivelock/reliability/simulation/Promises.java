@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
 /**
- * Judges who is in together: the units that flows rely on, and those that stay in use for as long as was promised, although
- * their hold is over.
+ * Judges who is in together: the units that flows rely on, and those that stay in use for as long as was promised,
+ * although their hold is over.
  */
 final class Promises {
 

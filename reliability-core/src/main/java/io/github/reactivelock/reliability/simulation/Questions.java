@@ -15,8 +15,8 @@ import reactor.core.publisher.MonoSink;
 
 /**
  * The connection for questions and their answers. One that is cut loses what is under way, half of it before it arrives
- * and half of it on the way back; some of it is carried out afterwards, in some manners even after what is asked on the next connection. What had no answer then fails, or is asked again
- * on the next connection.
+ * and half of it on the way back; some of it is carried out afterwards, in some manners even after what is asked on the
+ * next connection. What had no answer then fails, or is asked again on the next connection.
  */
 final class Questions {
 

@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of a Redis in memory, what they hold and when they expire. What was written of late can be taken back, as by a
- * fail-over to a replica that has not got it.
+ * The keys of a Redis in memory, what they hold and when they expire. What was written of late can be taken back, as by
+ * a fail-over to a replica that has not got it.
  */
 final class RedisKeys {
 
@@ -80,7 +80,10 @@ final class RedisKeys {
         return value(key) != null;
     }
 
-    /** When the key expires, in milliseconds of the server's clock; {@link #NEVER} without an expiry, or without the key. */
+    /**
+     * When the key expires, in milliseconds of the server's clock; {@link #NEVER} without an expiry, or without the
+     * key.
+     */
     long end(String key) {
         Value value = value(key);
         return value == null ? NEVER : value.endMillis();

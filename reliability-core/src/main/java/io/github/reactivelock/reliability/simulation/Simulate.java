@@ -172,7 +172,10 @@ public final class Simulate implements Callable<Integer> {
         return 1;
     }
 
-    /** Leaves out half of the faults, a quarter, and in the end one after the other, as long as it goes wrong all the same. */
+    /**
+     * Leaves out half of the faults, a quarter, and in the end one after the other, as long as it goes wrong all the
+     * same.
+     */
     static Plan shrink(Plan plan, Predicate<Plan> goesWrong) {
         Plan smallest = plan;
         for (int part = Math.max(1, plan.faults().size() / 2); part > 0; part /= 2) {

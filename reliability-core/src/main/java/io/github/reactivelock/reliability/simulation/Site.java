@@ -24,7 +24,10 @@ interface Site {
     /** The clock is set ahead. */
     void jump(Duration ahead);
 
-    /** Grants with lower tokens may be unknown to the store, or over sooner than was promised, through no fault of anybody's. */
+    /**
+     * Grants with lower tokens may be unknown to the store, or over sooner than was promised, through no fault of
+     * anybody's.
+     */
     long excusedBelow();
 
     /** How many connections were lost with it; who connected before has to do it again. */

@@ -12,9 +12,10 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plans that are extreme: one lock of a small fleet, a lease that is short beside the way to the store, and many faults of
- * a few kinds, aimed at what leaves a store, alone or one behind the other. Each seed switches most of what can break off,
- * so that what is left meets itself. In half of the quorums no machine reaches all nodes, so that each vote matters.
+ * Plans that are extreme: one lock of a small fleet, a lease that is short beside the way to the store, and many faults
+ * of a few kinds, aimed at what leaves a store, alone or one behind the other. Each seed switches most of what can
+ * break off, so that what is left meets itself. In half of the quorums no machine reaches all nodes, so that each vote
+ * matters.
  */
 final class Swarm {
 
@@ -64,7 +65,9 @@ final class Swarm {
                 List.copyOf(faults));
     }
 
-    /** A quorum needs questions in order, and hears no answer after the quarter of a lease that it gives to its nodes. */
+    /**
+     * A quorum needs questions in order, and hears no answer after the quarter of a lease that it gives to its nodes.
+     */
     private Manner manner() {
         long nanos = lease.toNanos();
         long latency = nanos / ((isQuorum ? 40L : 8L) << random.nextInt(5));

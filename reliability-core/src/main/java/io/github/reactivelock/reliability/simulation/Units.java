@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The units of a lock that are in use beside a flow which begins. What was granted later is not its affair: each claim is
- * granted by a capacity of its own. What was granted before and is in was in when the flow's claim was granted.
+ * The units of a lock that are in use beside a flow which begins. What was granted later is not its affair: each claim
+ * is granted by a capacity of its own. What was granted before and is in was in when the flow's claim was granted.
  */
 final class Units {
 

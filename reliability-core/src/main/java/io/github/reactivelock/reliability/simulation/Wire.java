@@ -283,8 +283,8 @@ final class Wire implements QuorumNode {
     }
 
     /**
-     * Somebody who wants the events of a lock, on one connection after the other. A snapshot is taken when the watch is in force.
-     * It is an answer and no push: what was pushed before it was taken may be heard after it.
+     * Somebody who wants the events of a lock, on one connection after the other. A snapshot is taken when the watch is
+     * in force. It is an answer and no push: what was pushed before it was taken may be heard after it.
      */
     private final class Watching {
         private final String key;

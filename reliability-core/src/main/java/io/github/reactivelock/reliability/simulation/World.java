@@ -60,7 +60,10 @@ final class World {
         return (long) (most * random.nextDouble());
     }
 
-    /** As {@link #at}, before whatever else happens then, and without a choice: with or without it, all else is the same. */
+    /**
+     * As {@link #at}, before whatever else happens then, and without a choice: with or without it, all else is the
+     * same.
+     */
     void atFirst(long time, Runnable task) {
         agenda.put(new Event(task), Math.max(time, now), Long.MIN_VALUE);
     }

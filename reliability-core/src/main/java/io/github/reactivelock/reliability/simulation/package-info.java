@@ -4,8 +4,8 @@
  *
  * <p>A {@code World} is the line of events. A {@code Machine} is a process, with a clock and schedulers
  * of its own, and a {@code Member} the client on it. A
- * {@code Wire} is its way to one {@code Site}, a server with a store. A {@code Plan} is what a seed makes of all that and of
- * what is going to break, {@code Flows} are the work, and the {@code Oracle} judges.
+ * {@code Wire} is its way to one {@code Site}, a server with a store. A {@code Plan} is what a seed makes of all that
+ * and of what is going to break, {@code Flows} are the work, and the {@code Oracle} judges.
  */
 @NullMarked
 package io.github.reactivelock.reliability.simulation;

@@ -20,9 +20,9 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * Flows of one client, and somebody else, at a store that does what that of {@code models/Cohort.tla} does. What the client
- * tells it, what it answers and what it pushes wait until chance has them arrive. Written down are the steps, in the model's
- * words, and after each what the store has, what waits and who holds the lock under which claim.
+ * Flows of one client, and somebody else, at a store that does what that of {@code models/Cohort.tla} does. What the
+ * client tells it, what it answers and what it pushes wait until chance has them arrive. Written down are the steps, in
+ * the model's words, and after each what the store has, what waits and who holds the lock under which claim.
  */
 final class CohortCourse {
 

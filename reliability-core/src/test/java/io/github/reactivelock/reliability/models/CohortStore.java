@@ -19,8 +19,8 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /**
- * The store of {@code models/Cohort.tla}, for one client and somebody else. What it is told, what it answers and what it
- * pushes waits until it is asked to go on.
+ * The store of {@code models/Cohort.tla}, for one client and somebody else. What it is told, what it answers and what
+ * it pushes waits until it is asked to go on.
  */
 final class CohortStore {
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One thing to be checked: a model, its constants, and what is to come of it. Each file {@code .cfg} of {@code models/}
- * is one in which everything holds, and its comments say which others there are: <em>RULE breaks PROMISE</em>, with other
- * constants if it takes those, and the larger constants.
+ * is one in which everything holds, and its comments say which others there are: <em>RULE breaks PROMISE</em>, with
+ * other constants if it takes those, and the larger constants.
  *
  * @param rule what is switched off, or an empty text
  * @param promise what is broken then, or an empty text

@@ -33,8 +33,8 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
 /**
- * The engine concludes from whatever it hears what the model concludes: whether there is a hold, with which token, and for
- * how long to the nanosecond. The store says anything at any time, in any order, so that no branch is left out. The
+ * The engine concludes from whatever it hears what the model concludes: whether there is a hold, with which token, and
+ * for how long to the nanosecond. The store says anything at any time, in any order, so that no branch is left out. The
  * log is silent, because thousands of losses are not worth a line each.
  */
 class GrantDriftTest {

@@ -1,8 +1,8 @@
 package io.github.reactivelock.reliability.models;
 
 /**
- * What the client of {@code models/Grant.tla} knows, and its steps, formula by formula and with the same names. Two things
- * the model leaves out are added: the margin, and that a hold has to have a third of its lease left to begin.
+ * What the client of {@code models/Grant.tla} knows, and its steps, formula by formula and with the same names. Two
+ * things the model leaves out are added: the margin, and that a hold has to have a third of its lease left to begin.
  */
 final class GrantSteps {
 

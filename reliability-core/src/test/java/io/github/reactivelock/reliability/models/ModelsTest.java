@@ -21,7 +21,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
  * Every promise of the models holds, and each of their rules is needed: without it a promise is broken, the one that is
- * named. A model that cannot fail shows nothing. Two of them at a time fill the machine, and leave it to what runs beside them.
+ * named. A model that cannot fail shows nothing. Two of them at a time fill the machine, and leave it to what runs
+ * beside them.
  */
 class ModelsTest {
 

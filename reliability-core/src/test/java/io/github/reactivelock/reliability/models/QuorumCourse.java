@@ -29,9 +29,9 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Three claims, each of a quorum client of its own and the last of which tries, at three stores in the process. What a claim tells a node waits until
- * chance has the node carry it out. Written down are the steps, in the words of {@code models/Quorum.tla}, and after each
- * what waits and who has each node's vote.
+ * Three claims, each of a quorum client of its own and the last of which tries, at three stores in the process. What a
+ * claim tells a node waits until chance has the node carry it out. Written down are the steps, in the words of
+ * {@code models/Quorum.tla}, and after each what waits and who has each node's vote.
  */
 final class QuorumCourse {
 
@@ -59,8 +59,8 @@ final class QuorumCourse {
     /**
      * A course.
      *
-     * @param losing nearly every round's answer, in a longer course of two claims of which one has a vote and does little: the
-     *     other runs out of patience
+     * @param losing nearly every round's answer, in a longer course of two claims of which one has a vote and does
+     *     little: the other runs out of patience
      */
     QuorumCourse(long seed, boolean losing) {
         this.random = new Random(seed);

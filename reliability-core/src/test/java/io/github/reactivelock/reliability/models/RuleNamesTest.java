@@ -11,7 +11,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A rule has one name in the model and in the comment of the method that keeps it, and neither is without the other. */
+/**
+ * A rule has one name in the model and in the comment of the method that keeps it, and neither is without the other.
+ */
 class RuleNamesTest {
 
     /** In the core's sources: {@code models/Grant.tla: NewestToken}. */

@@ -12,8 +12,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * What a claim told each node that has not carried it out yet, as {@code models/Quorum.tla} writes it down. All nodes, or
- * some, are told the same one after the other, which is one step of the model.
+ * What a claim told each node that has not carried it out yet, as {@code models/Quorum.tla} writes it down. All nodes,
+ * or some, are told the same one after the other, which is one step of the model.
  */
 final class SentMessages {
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * The Redis of the simulation beside a real one: the same random calls of the lock's script, with the same time, and the
- * same answers, messages and data. Leases are so long that none ends meanwhile.
+ * The Redis of the simulation beside a real one: the same random calls of the lock's script, with the same time, and
+ * the same answers, messages and data. Leases are so long that none ends meanwhile.
  */
 class LuaRedisTest {
 

@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lock: its owner, and who waits for it. All rules of the store are here, as functions that make the next state of this
- * one; what makes them atomic is elsewhere. Times are the store's.
+ * One lock: its owner, and who waits for it. All rules of the store are here, as functions that make the next state of
+ * this one; what makes them atomic is elsewhere. Times are the store's.
  *
  * @param grants how many there were so far, which makes the fencing token: it rises with each and is never used again
  * @param owner whose claim was served last, or null if the lock is free
@@ -25,7 +25,9 @@ record LockState(long grants, @Nullable Place owner, List<Place> queue) {
     /** A lock that was never taken. */
     static final LockState NEW = new LockState(0, null, List.of());
 
-    /** What is kept of a claim: for people its owner's name, its lease, and until when that lasts unless it asks again. */
+    /**
+     * What is kept of a claim: for people its owner's name, its lease, and until when that lasts unless it asks again.
+     */
     record Place(String id, String name, long lease, long until) {
         static Place of(Claim claim, long now) {
             return new Place(claim.id(), claim.owner(), claim.lease().toNanos(), now).at(now);
@@ -56,7 +58,9 @@ record LockState(long grants, @Nullable Place owner, List<Place> queue) {
         return grants << LockBackend.PASS_BITS;
     }
 
-    /** A free lock is granted. Otherwise the claim gets a place, or keeps the one it has, or goes if it does not wait. */
+    /**
+     * A free lock is granted. Otherwise the claim gets a place, or keeps the one it has, or goes if it does not wait.
+     */
     LockState claimed(Claim claim, long now) {
         LockState present = settled(now);
         Place place = Place.of(claim, now);
@@ -83,7 +87,10 @@ record LockState(long grants, @Nullable Place owner, List<Place> queue) {
                 .orElse(-1);
     }
 
-    /** What a claim is told of a state that came of it. There are no pushes, so a claim that waits has to ask again soon. */
+    /**
+     * What a claim is told of a state that came of it. There are no pushes, so a claim that waits has to ask again
+     * soon.
+     */
     ClaimResult answer(Claim claim, Duration poll) {
         if (isOwnedBy(claim)) {
             return new ClaimResult.Granted(fencingToken(), claim.lease());

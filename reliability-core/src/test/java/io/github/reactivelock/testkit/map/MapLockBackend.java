@@ -30,19 +30,21 @@ import reactor.core.publisher.Sinks;
  * Locks in an {@link OrderedMap}.
  *
  * <ol>
- *   <li><b>Names.</b> A lock is a few versions of its state, {@code KEY/0000000000000000042}, where KEY is the user's key
+ *   <li><b>Names.</b> A lock is a few versions of its state, {@code KEY/0000000000000000042}, where KEY is the user's
+ *   key
  *       percent-encoded, so that no two locks share a range. The last version is the lock; the newest is never deleted,
  *       because it keeps the count that makes the fencing token.
  *   <li><b>One atomic step.</b> A verb reads the last version, makes the next state of it and puts that under the next
  *       number if it is absent. The second writer finds it there and begins again. That is a compare-and-set made of
  *       {@code putIfAbsent}, and all of the mutual exclusion there is.
- *   <li><b>Waiting.</b> The map pushes nothing. A waiting claim is told to ask again soon, and each question keeps its place
+ *   <li><b>Waiting.</b> The map pushes nothing. A waiting claim is told to ask again soon, and each question keeps its
+ *   place
  *       alive.
  *   <li><b>Events.</b> A watcher reads the versions that are new since it looked last.
  * </ol>
  *
- * <p>Guarantees: those of the map, whose clock counts the leases. A lease begins no later than the question that asked for it
- * was answered, and no earlier than it was sent, which is what the engine relies on.
+ * <p>Guarantees: those of the map, whose clock counts the leases. A lease begins no later than the question that asked
+ * for it was answered, and no earlier than it was sent, which is what the engine relies on.
  */
 final class MapLockBackend implements LockBackend {
 
@@ -143,7 +145,10 @@ final class MapLockBackend implements LockBackend {
                         .repeatWhenEmpty(again -> again)); // another client was first
     }
 
-    /** The steps of one client follow one another, because a crowd of them would be in each other's way. A cancelled one goes on. */
+    /**
+     * The steps of one client follow one another, because a crowd of them would be in each other's way. A cancelled one
+     * goes on.
+     */
     private Mono<Step> inTurn(String key, Mono<Step> step) {
         return Mono.defer(() -> {
             Sinks.Empty<Void> end = Sinks.empty();
@@ -161,8 +166,8 @@ final class MapLockBackend implements LockBackend {
 
     /**
      * Empty if the number is taken. A number that was taken may be free again, if its version was forgotten meanwhile:
-     * only a writer that is {@link #KEPT} versions late can meet that. It sees how late it is and answers with an error,
-     * which says what an answer that was lost would say as well: ask again.
+     * only a writer that is {@link #KEPT} versions late can meet that. It sees how late it is and answers with an
+     * error, which says what an answer that was lost would say as well: ask again.
      */
     private Mono<Boolean> put(String key, long number, LockState state) {
         return map.putIfAbsent(name(key, number), state)

@@ -12,9 +12,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.openjdk.jcstress.Main;
 
 /**
- * Races that a single thread cannot show, each run some hundred thousand times by jcstress, which has the two threads of a
- * race meet at every point. Their classes end with {@code Races} and say which outcomes there may be; every other one is a
- * failure. Alone, because threads that do not run at the same time do not race.
+ * Races that a single thread cannot show, each run some hundred thousand times by jcstress, which has the two threads
+ * of a race meet at every point. Their classes end with {@code Races} and say which outcomes there may be; every other
+ * one is a failure. Alone, because threads that do not run at the same time do not race.
  */
 @Isolated
 class RacesTest {

@@ -16,8 +16,9 @@ import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
 
 /**
- * The state of the page. The store pushes who holds a lock while a browser shows the page, the instances push what their
- * locks do. Safe for use from any thread: the state is replaced atomically, and readers learn that something changed, not what.
+ * The state of the page. The store pushes who holds a lock while a browser shows the page, the instances push what
+ * their locks do. Safe for use from any thread: the state is replaced atomically, and readers learn that something
+ * changed, not what.
  */
 @Component
 final class Board {
@@ -64,7 +65,9 @@ final class Board {
         Sinks.EmitResult unusedToo = changes.tryEmitNext(true);
     }
 
-    /** Its process is no more. Completes when its locks are free or others': no store announces that a lease ran out. */
+    /**
+     * Its process is no more. Completes when its locks are free or others': no store announces that a lease ran out.
+     */
     Mono<Void> ended(String name) {
         return Mono.defer(() -> {
             long when = LockUse.now();

@@ -16,8 +16,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The demo: customers who all come at once, over HTTP like any customer, and one who gives up; then the instance that holds
- * a lock is killed, and started again.
+ * The demo: customers who all come at once, over HTTP like any customer, and one who gives up; then the instance that
+ * holds a lock is killed, and started again.
  */
 public final class Demo {
 
@@ -167,7 +167,10 @@ public final class Demo {
         return sorted.isEmpty() ? 0 : sorted.get(Math.max(1, (sorted.size() * percentage + 99) / 100) - 1);
     }
 
-    /** Emits whether the second instance serves all its customers, though the first is killed, and the first serves again. */
+    /**
+     * Emits whether the second instance serves all its customers, though the first is killed, and the first serves
+     * again.
+     */
     private Mono<Boolean> goOn(Flux<View> board) {
         AtomicLong killedAt = new AtomicLong();
         AtomicLong goesOnAt = new AtomicLong();

@@ -18,7 +18,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What the page asks for. An order is answered at once: a browser has at most six requests under way, and the board is one. */
+/**
+ * What the page asks for. An order is answered at once: a browser has at most six requests under way, and the board is
+ * one.
+ */
 @RestController
 final class Front {
 

@@ -4,8 +4,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * A wait for a lock, and the hold that followed. Immutable. Times are microseconds of the wall clock, which the instances on one
- * machine share.
+ * A wait for a lock, and the hold that followed. Immutable. Times are microseconds of the wall clock, which the
+ * instances on one machine share.
  *
  * @param number counted from 1 in each instance
  * @param key the lock's key

@@ -11,8 +11,8 @@ import org.springframework.stereotype.Component;
 import reactor.core.publisher.Mono;
 
 /**
- * How many of each item were sold, in the application's Redis. A sale reads it, packs the item, then writes it: two sales at
- * once would count as one. The guard has Redis refuse what a former holder of the lock writes late.
+ * How many of each item were sold, in the application's Redis. A sale reads it, packs the item, then writes it: two
+ * sales at once would count as one. The guard has Redis refuse what a former holder of the lock writes late.
  */
 @Component
 public final class Shelf {

@@ -16,7 +16,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The page's service in this process, whose event loops BlockHound watches, with instances as processes of their own. */
+/**
+ * The page's service in this process, whose event loops BlockHound watches, with instances as processes of their own.
+ */
 class FrontTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
