@@ -12,7 +12,7 @@ import reactor.util.context.ContextView;
  * A flow that takes the locks of one or more keys, one after the other in their order, so that two flows never wait for
  * each other, and gives them back together.
  *
- * <p>{@code held} is written before it is asked whether the flow still wants more, and whoever ends the flow says so
+ * <p>{@code held} is written before it is asked whether the flow still wants more, and the end of the flow is written
  * before {@code held} is read: so a grant that crosses the end is given back by one of the two, or by both, which a
  * {@link Handle} takes as one.
  *
@@ -242,7 +242,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
     }
 
-    /** All that were granted; each release is told of, see {@link #isLastAnswer}. */
+    /** Leaves all that were granted; each release has an answer, see {@link #isLastAnswer}. */
     final void leaveAll(Consumer<@Nullable LockException> answered) {
         unanswered = granted;
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {

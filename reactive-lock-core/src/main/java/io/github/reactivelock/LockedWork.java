@@ -214,7 +214,7 @@ abstract class LockedWork<T> extends KeysInOrder
         }
     }
 
-    /** Whatever a hook or the work's cancelling throws now must not keep the locks. */
+    /** An error that a hook or the work's cancelling throws now must not keep the locks. */
     @Override
     public final void threw(Throwable failure) {
         try {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * phase     is           leaves on
  * idle      IDLE         a flow joins -> trying
  * trying    an Attempt   granted, grant pushed, a grant of the cohort ahead -> held; granted but stale or too old ->
- *                        trying (asks again); too old three times -> trying (others wait) or idle; busy, refused -> idle
+ *                        trying (asks again); too old three times -> trying (others wait) or idle; busy, refused
+ *                        -> idle
  * held      a Hold       release -> held (passed on), trying (others wait) or idle (with the grant given to the
  *                        cohort behind, or up); loss -> trying or idle
  * </pre>

@@ -19,10 +19,11 @@ import reactor.util.context.ContextView;
  * <pre>
  * state     leaves on
  * NEW       it begins to wait -> WAITING
- * WAITING   its cohort has the lock for it, or it joins a hold of its own -> GRANTED; timeout (an event), failure -> OVER
+ * WAITING   its cohort has the lock for it, or it joins a hold of its own -> GRANTED; timeout (an event), failure
+ *           -> OVER
  * GRANTED   the handle is delivered -> DONE, or a state of the kind of flow
- * OVER      the failure is told -> DONE
- * any       cancel -> DONE: a handle that comes later is given back, and a failure told to nobody
+ * OVER      the failure is delivered -> DONE
+ * any       cancel -> DONE: a handle that comes later is given back, and a failure is dropped
  * </pre>
  */
 abstract class Waiter implements Runnable, HoldOwner.Flow {
@@ -106,7 +107,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
     abstract void granted(Handle handle);
 
     /**
-     * As {@link #granted}, where the flow is under a hold of this key already; called by whoever called
+     * As {@link #granted}, where the flow is under a hold of this key already; called by the caller of
      * {@link #acquire}.
      */
     abstract void joined(Handle handle);
@@ -347,7 +348,7 @@ abstract class Waiter implements Runnable, HoldOwner.Flow {
         }
     }
 
-    /** Called by who ended the wait in favour of nobody. */
+    /** Called by the thread that ended the wait without a grant. */
     final void leaveLine() {
         disarm();
         Line joined = line;

@@ -17,7 +17,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A scheduler that a client was given. What it refuses is run by {@link WorkThreads}: a lock that nobody is told of
+ * A scheduler that a client was given. What it refuses is run by {@link WorkThreads}: a lock that is not delivered
  * would be kept, and where a refusal is noticed, on the timer or a driver's thread, no code of a user may run.
  *
  * <p>Where hooks take along what threads carry, agents do so with a given scheduler, too: its task would carry what the
@@ -30,7 +30,8 @@ final class WorkScheduler implements Scheduler {
     private static final Logger log = LoggerFactory.getLogger(WorkScheduler.class);
 
     /**
-     * How deep tasks run inside one another on all threads together, before threads are told apart, and then on one.
+     * How deep tasks run inside one another on all threads together, before each thread is counted alone, and then on
+     * one.
      */
     private static final int DEEPEST = 16;
 
@@ -195,7 +196,7 @@ final class WorkScheduler implements Scheduler {
         return new RefusingWorker(worker);
     }
 
-    /** Of the given scheduler. */
+    /** A worker of the given scheduler. */
     private final class RefusingWorker implements Worker {
         private final Worker worker;
         private volatile boolean unwanted;

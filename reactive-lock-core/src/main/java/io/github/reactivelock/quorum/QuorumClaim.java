@@ -50,7 +50,7 @@ final class QuorumClaim {
 
     private boolean listening;
     private final Set<Integer> failed = new HashSet<>();
-    /** The number that each node told last with its vote, or was told itself. */
+    /** The number of each node: the one that its last vote showed, or the one that we sent it. */
     private final Map<Integer, Long> shown = new HashMap<>();
 
     private int fruitless;
@@ -207,7 +207,7 @@ final class QuorumClaim {
 
     /**
      * What to write to a node that shows another number; null where there is nothing to write. The node's own number,
-     * if it is higher, makes way only while the grant is in force, {@code models/Quorum.tla: MakesWay}.
+     * if it is higher, makes way only while the grant is in force.
      */
     synchronized @Nullable Untold untold(int node) {
         if (!isUntold(node)) {
@@ -258,7 +258,7 @@ final class QuorumClaim {
         return !Collections.disjoint(heard, silent);
     }
 
-    /** The nodes that failed when a claim that tries heard of them last. */
+    /** The nodes that failed at the last answer to a claim that tries. */
     synchronized Set<Integer> failed() {
         return Set.copyOf(failed);
     }

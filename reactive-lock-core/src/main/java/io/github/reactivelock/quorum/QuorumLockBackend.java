@@ -43,7 +43,8 @@ import reactor.core.publisher.Sinks;
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
  *       waiting claims in about the same order. Nothing but the order depends on that clock.
  *   <li><b>Waiting.</b> Nodes push their grants. When those pushed make a majority, the claim asks all nodes again.
- *   <li><b>Try.</b> A claim that does not want to wait is told that the lock is taken where a majority names one owner
+ *   <li><b>Try.</b> A claim that does not want to wait gets the answer that the lock is taken where a majority names
+ *       one owner
  *   with one
  *       token, or shares the lock. Otherwise votes are split and the lock may be free: it goes on as a claim that
  *       waits, for three times of a node at most, and then fails because it could not tell.
@@ -222,8 +223,7 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     /**
-     * A node that gave its vote late, or could not be told of the token, has a number of its own for the hold until
-     * now.
+     * A node that gave its vote late, or did not get the token, has a number of its own for the hold until now.
      */
     private void showTokens(int number, List<Claim> held, RenewalResult answer) {
         for (Claim claim : held) {
@@ -270,8 +270,8 @@ public final class QuorumLockBackend implements LockBackend {
      * <p>The grant was in force if a majority ended it. A node that has yet to carry out a release ends it too, and
      * says nothing about it. Where the holder has lost a node since, and one with a number of its own has just taken
      * its place, fewer than a majority show the token: so a look comes first, and where it left that open it is not
-     * known whether the grant was in force. It fails then, and where silent nodes decide it, and is told to all nodes
-     * all the same.
+     * known whether the grant was in force. It fails then, and where silent nodes decide it, and all nodes get the
+     * command all the same.
      *
      * <p>A node numbers its votes by itself. If it happened to give the same number to another claim, whose token is
      * not written back yet, that claim loses the vote as well: it is not confirmed then, and does not count.

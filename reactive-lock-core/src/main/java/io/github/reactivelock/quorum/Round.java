@@ -34,16 +34,16 @@ final class Round {
     private final Set<Integer> equalWait = new HashSet<>();
 
     private final Set<Integer> granted = new HashSet<>();
-    /** Of those votes, and how many have each. */
+    /** Tokens of those votes, and how many votes have each. */
     private final Map<Long, Integer> tokens = new HashMap<>();
-    /** Of all votes, those that do not count too. */
+    /** Token of each vote, also of votes that do not count. */
     private final Map<Integer, Long> shown = new HashMap<>();
 
     private final Set<Integer> grantedTooYoung = new HashSet<>();
     private final Set<Integer> withoutUs = new HashSet<>();
     /** By how many nodes each owner is named that is not this claim, with its token. */
     private final Map<String, Integer> owners = new HashMap<>();
-    /** The same, whatever its token is. */
+    /** The same, for any token. */
     private final Map<String, Integer> rivals = new HashMap<>();
 
     private final Set<String> incarnations = new HashSet<>();

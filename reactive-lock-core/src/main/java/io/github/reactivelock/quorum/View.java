@@ -74,13 +74,13 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
         return likely.isEmpty() && !isOpen;
     }
 
-    /** Nobody is known to be in, and somebody may be. */
+    /** No holder is known, and there may be one. */
     boolean isUndecided() {
         return holders.isEmpty() && (!likely.isEmpty() || (silent > 0 && isOpen && showsAny()));
     }
 
     /**
-     * Of the nodes that show the newest holder, the one with the longest queue: what a majority queued is in one of
+     * The node with the longest queue among those that show the newest holder: what a majority queued is in one of
      * them.
      */
     LockInfo info() {

@@ -181,9 +181,9 @@ final class Voters {
     }
 
     /**
-     * Asks several nodes at once, and only then lets their answers be heard. A caller that has heard enough cancels,
+     * Asks several nodes at once, and only then lets their answers be heard. A caller with enough answers cancels,
      * which stops the listening and not the asking: a node that was left out of a claim, a raise or a release, or that
-     * heard of them in another order than the others, would contradict them.
+     * got them in another order than the others, would contradict them.
      */
     <T> Flux<Answer<T>> ask(Collection<Integer> asked, Question<T> question) {
         return Flux.defer(() -> {

@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 final class Voting {
 
     private static final int MOST_REFUSALS = 8;
-    /** Of a node's times. */
+    /** Multiple of a node's times. */
     private static final int LONGEST_TRY = 3;
 
     private final Voters nodes;
@@ -100,8 +100,8 @@ final class Voting {
 
     /**
      * Begins without any vote of the round before, {@code models/Quorum.tla: VotesOfThisRound}. A token is proposed for
-     * a grant that is to come, not for one that may be in force. A node that has yet to say that it gave a vote back is
-     * told again first.
+     * a grant that is to come, not for one that may be in force. A node that has yet to confirm that it gave a vote
+     * back gets that release again first.
      */
     private Mono<Round> round(long asked) {
         long inForce = candidacy.tokenInForce();
@@ -124,8 +124,7 @@ final class Voting {
     }
 
     /**
-     * Not where it was told meanwhile that the vote is to go back. A round that is over has it asked all the same: see
-     * Voters.
+     * Not where the release of the vote was sent meanwhile. A round that is over has it asked all the same: see Voters.
      */
     private Mono<Vote> vote(QuorumNode node, int number, Claim asking, long proposal) {
         if (candidacy.isWithdrawn() || !candidacy.ids().isVoteOfNow(number, asking.id())) {
@@ -140,8 +139,8 @@ final class Voting {
     }
 
     /**
-     * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. One
-     * that comes after the grant with another token is told of the grant's. One that comes after a round without a
+     * A vote that comes after the claim was withdrawn is given back, because the release may have overtaken it. A node
+     * whose vote comes after the grant with another token gets the grant's. A vote that comes after a round without a
      * grant makes the claim ask again.
      */
     private Mono<Boolean> ifLate(QuorumNode node, int number, Claim asked, Vote vote) {
@@ -265,8 +264,8 @@ final class Voting {
     }
 
     /**
-     * Releases at several nodes and waits for those that are sure to have something to give back. The others are told
-     * again before they are asked in the next round, see {@link NodeIds}.
+     * Releases at several nodes and waits for those that are sure to have something to give back. The others get the
+     * release again before they are asked in the next round, see {@link NodeIds}.
      */
     private Mono<Void> giveBack(Set<Integer> at, Set<Integer> sure) {
         if (!candidacy.mayGiveBack()) {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Watch {
 
-    /** Of those who share a lock, until a claim has the whole. */
+    /** Most holders of shares to remember, until a claim has the whole. */
     private static final int MOST_REMEMBERED = 1_000;
 
     private final String key;
@@ -42,7 +42,7 @@ final class Watch {
 
     private final Set<Long> ended = new LinkedHashSet<>();
     private long newest;
-    /** Whatever is older than a hold of the whole has ended. */
+    /** Each hold older than a hold of the whole has ended. */
     private long newestWhole;
 
     Watch(String key, int nodes) {
@@ -86,7 +86,7 @@ final class Watch {
         return new Holder(owner, released.units(), released.fencingToken(), Duration.ZERO);
     }
 
-    /** Looks take time: an end may be heard of when one has shown an owner that came later. */
+    /** Looks take time: an end may arrive when a look has shown an owner that came later. */
     private boolean isPast(long token, int units) {
         boolean isWhole = units == Share.WHOLE.units();
         return !open.containsKey(token)
@@ -103,8 +103,8 @@ final class Watch {
     }
 
     /**
-     * What the other look showed. Later, nothing has happened that is not certain. Who begins to watch hears of a lock
-     * in any case, but for one that may be whose silent nodes say: that is looked for again and again.
+     * What the other look showed. Later, nothing has happened that is not certain. A new watcher gets the state of a
+     * lock in any case, unless silent nodes decide whose it is: then looks go on.
      */
     List<LockEvent> seenAgain(View view, Runnable again) {
         View later = uncertain == null ? view : view.after(uncertain);

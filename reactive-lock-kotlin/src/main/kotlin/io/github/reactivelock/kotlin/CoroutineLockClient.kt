@@ -23,14 +23,14 @@ public fun LockClient.coroutines(): CoroutineLockClient = CoroutineLockClient(th
  *
  * How a `withLock` ends:
  *
- * | the block                              | the release             | the caller gets                                  |
- * |----------------------------------------|-------------------------|--------------------------------------------------|
- * | returns                                | confirmed               | the value, after the release                     |
- * | returns                                | fails                   | the value; log and listener get the failure      |
- * | throws                                 | confirmed or not        | what it threw, after the release was tried       |
- * | is cancelled together with the caller  | goes on by itself       | the cancellation, when the block has completed   |
- * | runs when the lock is lost             | none                    | `LockLostException`, when the block has completed |
- * | never began                            | none                    | one of the other three lock errors               |
+ * | the block                             | the release       | the caller gets                                   |
+ * |---------------------------------------|-------------------|---------------------------------------------------|
+ * | returns                               | confirmed         | the value, after the release                      |
+ * | returns                               | fails             | the value; log and listener get the failure       |
+ * | throws                                | confirmed or not  | what it threw, after the release was tried        |
+ * | is cancelled together with the caller | goes on by itself | the cancellation, when the block has completed    |
+ * | runs when the lock is lost            | none              | `LockLostException`, when the block has completed |
+ * | never began                           | none              | one of the other three lock errors                |
  *
  * A block has completed when its clean-up is done, under `NonCancellable` too, and all coroutines that it launched in
  * its scope are done. Until then the lock is held, renewed and not released.

@@ -145,7 +145,7 @@ class LockProtocolTest {
     }
 
     @Test
-    void aReleaseThatLetsManyInServesAHundredACallAndTellsTheRestToAsk() {
+    void aReleaseServesAHundredACallAndHasTheRestAsk() {
         BlockingQueue<Signal> signals = fixture.signals(backend);
         Claim owner = claim("a");
         take(backend, owner);

@@ -1,5 +1,5 @@
--- Which commands that locks cannot do without a script may not run here: the name of each and what the server says to it.
--- The channel is one that the user may write to and that has no listeners.
+-- Which commands that locks cannot do without a script may not run here: the name of each and what the server says to
+-- it. The channel is one that the user may write to and that has no listeners.
 local refused = {}
 for _, command in ipairs({ { 'TIME' }, { 'PUBLISH', ARGV[1], '' } }) do
   local reply = redis.pcall(unpack(command))

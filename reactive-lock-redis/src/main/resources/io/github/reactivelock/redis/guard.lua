@@ -1,6 +1,6 @@
 -- Runs one command on a key unless a newer fencing token was seen there. KEYS: the key, the key of the token.
--- ARGV: the token, after a "=" if it is that of a share, which is not remembered; the command, its further arguments. Answers {1, answer}, or {0, newest token}. Tokens are compared as
--- text, because a number of Lua cannot hold 64 bits.
+-- ARGV: the token, after a "=" if it is that of a share, which is not remembered; the command, its further arguments.
+-- Answers {1, answer}, or {0, newest token}. Tokens are compared as text, because a number of Lua cannot hold 64 bits.
 local shared, token = string.match(ARGV[1], '^(=?)(.*)$')
 local seen = redis.call('GET', KEYS[2])
 if seen and (#seen > #token or (#seen == #token and seen > token)) then

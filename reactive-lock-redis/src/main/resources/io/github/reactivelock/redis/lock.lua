@@ -3,16 +3,17 @@
 --
 -- ARGV: verb, and what the verb needs
 --
--- owner    "id channel label token" of the claim that has the lock; expires with its lease. The label of a share that is
---          alone is followed by "\31units capacity". As soon as another call has to do with it, and while claims share the
---          lock, "= units token", the units in use and the newest of their tokens; expires with the last of their leases
--- token    the last fencing token, without the engine's low bits, a time in microseconds; expires ten minutes after that
---          time or after its last use. While a client watches for changes it is "+token deadline channel"
+-- owner    "id channel label token" of the claim that has the lock; expires with its lease. The label of a share that
+--          is alone is followed by "\31units capacity". As soon as another call has to do with it, and while claims
+--          share the lock, "= units token", the units in use and the newest of their tokens; expires with the last of
+--          their leases
+-- token    the last fencing token, without the engine's low bits, a time in microseconds; expires ten minutes after
+--          that time or after its last use. While a client watches for changes it is "+token deadline channel"
 -- queue    the waiting claims' ids in order of arrival, and with a negative score, those that share the lock: the
 --          millisecond at which the lease is over, below zero
--- waiters  "lease deadline channel label" of each that waits; the deadline begins with a zero if this server had confirmed
---          the channel, so that it knows whether the client is there. The label of one that wants a share is followed by
---          "\31units capacity". Of each that shares the lock, "=units token channel label"
+-- waiters  "lease deadline channel label" of each that waits; the deadline begins with a zero if this server had
+--          confirmed the channel, so that it knows whether the client is there. The label of one that wants a share is
+--          followed by "\31units capacity". Of each that shares the lock, "=units token channel label"
 --
 -- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue, a
 -- watcher or a share. While there is one, both have the sign, if they exist.
@@ -28,16 +29,16 @@ local function kept(token, now)
   return string.format('%.0f', math.min(math.max(token - now, 0) / 1000, 3e12) + KEPT_MS) -- a century at most
 end
 
--- This life of the server, and for how many seconds it has had its memory. Uptime is a difference of whole seconds of the wall
--- clock, so it may be one too many.
+-- This life of the server, and for how many seconds it has had its memory. Uptime is a difference of whole seconds of
+-- the wall clock, so it may be one too many.
 local function life()
   local server = call('INFO', 'server')
   local up = tonumber(string.match(server, 'uptime_in_seconds:(%d+)'))
   return string.match(server, 'run_id:(%x+)'), math.max(up - 1, 0)
 end
 
--- Renews several locks, each answered for itself. What is refused about one is answered with the error's text and leaves the
--- others alone; that the server is a replica is said of all.
+-- Renews several locks, each answered for itself. What is refused about one is answered with the error's text and
+-- leaves the others alone; that the server is a replica is said of all.
 local function renew_each(count, renew)
   local answers = {}
   for i = 1, count do
@@ -71,8 +72,8 @@ if ARGV[1] == 'renew' then
   end)
 end
 
--- The owner's key of shares lasts for as long as any of them. A server refuses no write of it, nor any behind it for want of
--- memory; so this goes before all that a hold needs.
+-- The owner's key of shares lasts for as long as any of them. A server refuses no write of it, nor any behind it for
+-- want of memory; so this goes before all that a hold needs.
 local function outlive(owner, lease)
   call('PEXPIRE', owner, string.format('%.0f', math.max(call('PTTL', owner), lease)))
 end
@@ -153,7 +154,8 @@ local function outlast(queue, waiters, lease)
   end
 end
 
--- What the owner's key says of shares: units in use, newest token; until the millisecond at which the last of them is over.
+-- What the owner's key says of shares: units in use, newest token; until the millisecond at which the last of them is
+-- over.
 local function mark(owner, used, token, last_end, now_ms)
   if used == 0 then
     call('DEL', owner)
@@ -186,7 +188,8 @@ end
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
   local PLUS, ZERO, EQUALS, WATCH_MICROS, MOST, AHEAD = 43, 48, 61, 60000000, 100, 100000
-  local me = ARGV[at + 1] -- a claim's id, with channel and label where it may be granted; or a watcher's channel, a token
+  -- A claim's id, with channel and label where it may be granted; or a watcher's channel, a token.
+  local me = ARGV[at + 1]
   local now, owner
   local sharing = verb == 'share' and '\31' .. ARGV[at + 4] .. ' ' .. ARGV[at + 5] or ''
   local proposal = verb == 'vote' and tonumber(ARGV[at + 7] or 0) or 0 -- a token that a claim would like to have
@@ -200,8 +203,8 @@ local function answer(verb, k, at)
     end
   end
 
-  -- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, who waits longest, and
-  -- if the lock is another's, its id and its token, or an equals sign for those that share it.
+  -- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, who waits
+  -- longest, and if the lock is another's, its id and its token, or an equals sign for those that share it.
   local function voted(said, value, first, owner_id, its_token)
     return { said, value, run_id, up, first, owner_id, its_token }
   end
@@ -533,8 +536,8 @@ local function answer(verb, k, at)
     end
   end
 
-  -- Answers the token if it is granted; otherwise how long the owner still has, or the first of those that share the lock,
-  -- and if it was queued, the claim before it, and whether its client believes in vain that it is heard.
+  -- Answers the token if it is granted; otherwise how long the owner still has, or the first of those that share the
+  -- lock, and if it was queued, the claim before it, and whether its client believes in vain that it is heard.
   local function claim(waits, ticket)
     local lease = ARGV[at + 2]
     local my_id, who = string.match(me, '^(%S+) (.*)$')
@@ -549,8 +552,8 @@ local function answer(verb, k, at)
           publish(watched, 'acquired ' .. token .. ' ' .. label)
         end
       end
-      -- Since it was told of a lower token the owner is shown with that one; what a vote says never falls, or a majority might
-      -- name a token that is over.
+      -- Since it was told of a lower token the owner is shown with that one; what a vote says never falls, or a
+      -- majority might name a token that is over.
       return verb == 'vote' and known > tonumber(token) and math.ceil(known / 8) * 8 or tonumber(token)
     end
     local held = used and call('HGET', WAITERS, my_id)
@@ -584,7 +587,8 @@ local function answer(verb, k, at)
       undecided = undecided or first == false
       local mine = first and first.id == my_id
       if first == nil and not blocked then
-        if first_deaf and call('ZREM', QUEUE, my_id) == 1 then -- its place was behind more deaf ones than were looked at
+        -- Its place was behind more deaf ones than were looked at.
+        if first_deaf and call('ZREM', QUEUE, my_id) == 1 then
           call('HDEL', WAITERS, my_id)
         end
         mine = (used or 0) + units <= capacity
@@ -694,8 +698,8 @@ local function answer(verb, k, at)
     if share then
       return shown and 1 or 0
     end
-    -- A number that the server gave to this very vote makes way for the grant's token, also a higher one, and counts all the
-    -- same. That of a later vote stays.
+    -- A number that the server gave to this very vote makes way for the grant's token, also a higher one, and counts
+    -- all the same. That of a later vote stays.
     if id ~= me or tonumber(token) > tonumber(wanted) and tonumber(token) ~= tonumber(ARGV[at + 3]) then
       return 0
     end

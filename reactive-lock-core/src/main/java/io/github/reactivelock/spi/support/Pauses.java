@@ -21,8 +21,9 @@ import reactor.core.scheduler.Scheduler;
  * <pre>
  * state   event
  * IN TIME a beat comes in time   -> IN TIME, its time counts
- * IN TIME a beat comes late      -> LATE, its time does not count, nor does a moment from now on; but eight beats of it count
- *                                   if it came in such a moment: a process that is always late notices silence too
+ * IN TIME a beat comes late      -> LATE, its time does not count, nor does a moment from now on; but eight beats of it
+ *                                   count if it came in such a moment: a process that is always late notices silence
+ *                                   too
  * LATE    a beat comes late      -> LATE, eight beats of its time count
  * LATE    a beat comes in time   -> IN TIME
  * </pre>
