@@ -22,9 +22,11 @@ class SourcesTest {
     void commentsEndAtColumn120() throws IOException {
         List<Path> sources = new ArrayList<>();
         try (Stream<Path> modules = Files.list(ROOT)) {
-            for (Path module : modules.filter(each -> Files.isDirectory(each.resolve("src"))).toList()) {
+            for (Path module : modules.filter(each -> Files.isDirectory(each.resolve("src")))
+                    .toList()) {
                 try (Stream<Path> files = Files.walk(module.resolve("src"))) {
-                    files.filter(file -> file.toString().matches(".*\\.(?:java|kt|lua)")).forEach(sources::add);
+                    files.filter(file -> file.toString().matches(".*\\.(?:java|kt|lua)"))
+                            .forEach(sources::add);
                 }
             }
         }
@@ -34,11 +36,14 @@ class SourcesTest {
         for (Path source : sources) {
             List<String> lines = Files.readAllLines(source);
             for (int i = 0; i < lines.size(); i++) {
-                if (lines.get(i).length() > COLUMNS && COMMENT.matcher(lines.get(i)).matches()) {
+                if (lines.get(i).length() > COLUMNS
+                        && COMMENT.matcher(lines.get(i)).matches()) {
                     tooLong.add(ROOT.relativize(source) + ":" + (i + 1));
                 }
             }
         }
-        assertThat(tooLong).as("comments that are longer than " + COLUMNS + " columns").isEmpty();
+        assertThat(tooLong)
+                .as("comments that are longer than " + COLUMNS + " columns")
+                .isEmpty();
     }
 }
