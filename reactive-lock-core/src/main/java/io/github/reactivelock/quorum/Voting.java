@@ -110,8 +110,7 @@ final class Voting {
         candidacy.listen();
         return nodes.hastenedFor(claim.lease())
                 .impatientWith(candidacy.failed())
-                .askAll((node, number) ->
-                        back(node, number).then(Mono.defer(() -> vote(node, number, at(number), proposal))))
+                .askAll((node, number) -> back(node, number).then(Mono.defer(() -> vote(node, number, proposal))))
                 .doOnNext(answer -> {
                     if (answer.value() != null) {
                         round.add(answer.node(), answer.value());
@@ -126,7 +125,8 @@ final class Voting {
     /**
      * Not where the release of the vote was sent meanwhile. A round that is over has it asked all the same: see Voters.
      */
-    private Mono<Vote> vote(QuorumNode node, int number, Claim asking, long proposal) {
+    private Mono<Vote> vote(QuorumNode node, int number, long proposal) {
+        Claim asking = at(number);
         if (candidacy.isWithdrawn() || !candidacy.ids().isVoteOfNow(number, asking.id())) {
             return Mono.empty();
         }
@@ -160,9 +160,10 @@ final class Voting {
     /** Writes the token of the grant in force to a node that shows another number. */
     private Mono<Boolean> show(QuorumNode node, int number) {
         QuorumClaim.Untold untold = candidacy.untold(number);
-        if (untold == null) {
-            return Mono.empty();
-        }
+        return untold == null ? Mono.empty() : raise(node, number, untold);
+    }
+
+    private Mono<Boolean> raise(QuorumNode node, int number, QuorumClaim.Untold untold) {
         return node.raise(at(number), untold.token(), untold.votesNumber()).doOnNext(shows -> {
             if (shows) {
                 candidacy.tells(number, untold.token());
@@ -171,11 +172,17 @@ final class Voting {
     }
 
     /**
-     * Asks a node that has our vote for its number, and writes the token of the grant in force to it if that is
-     * another. The claim takes no place in the queue of a node that has lost the vote by then.
+     * Looks at a node that has our vote, and writes the token of the grant in force to it if it shows another. It is a
+     * look and no vote, which could take anew what an operator has just ended by force.
      */
-    Mono<Vote> lookAndShow(QuorumNode node, int number) {
-        return vote(node, number, as(at(number), Claim.Mode.TRY), 0);
+    Mono<Boolean> lookAndShow(QuorumNode node, int number) {
+        if (!claim.share().isWhole()) {
+            return show(node, number);
+        }
+        return node.inspect(claim.key()).flatMap(info -> {
+            info.held().ifPresent(held -> candidacy.tells(number, held.fencingToken()));
+            return show(node, number);
+        });
     }
 
     /**
@@ -303,7 +310,7 @@ final class Voting {
         return Mono.defer(() -> {
             List<Boolean> answers = new ArrayList<>();
             return nodes.hastenedFor(claim.lease())
-                    .askAll((node, number) -> node.raise(at(number), token, 0))
+                    .askAll((node, number) -> raise(node, number, new QuorumClaim.Untold(token, 0)))
                     .filter(answer -> round.counts(answer.node()))
                     .mapNotNull(answer -> answer.value())
                     .doOnNext(answers::add)
