@@ -22,7 +22,7 @@ import reactor.core.publisher.Flux;
 /**
  * The tests that docs/guarantees.md, docs/peers.md and issues/README.md name are there, so that no promise and no
  * defect outlives what shows it; docs/versions.md and the README name the versions of the build; every link leads
- * somewhere; and every page can be found.
+ * somewhere; every page can be found; and no page about the design is too long to be read at once.
  */
 class GuaranteesDocumentTest {
 
@@ -256,6 +256,21 @@ class GuaranteesDocumentTest {
         }
 
         assertThat(missing).isEmpty();
+    }
+
+    @Test
+    void noPageAboutTheDesignHasMoreThan2500Words() throws IOException {
+        List<Path> pages = new ArrayList<>(List.of(ROOT.resolve("docs/design.md")));
+        try (Stream<Path> rooms = Files.walk(ROOT.resolve("docs/design"))) {
+            rooms.filter(GuaranteesDocumentTest::isPage).forEach(pages::add);
+        }
+
+        assertThat(pages).hasSizeGreaterThan(10);
+        for (Path page : pages) {
+            assertThat(Files.readString(page).strip().split("\\s+"))
+                    .as(ROOT.relativize(page).toString())
+                    .hasSizeLessThanOrEqualTo(2_500);
+        }
     }
 
     @Test
