@@ -106,6 +106,7 @@ const sidebar = [
       { text: 'ZooKeeper', link: '/design/zookeeper' },
       { text: 'SQL: the claims', link: '/design/sql' },
       { text: 'SQL: connections', link: '/design/sql-connections' },
+      { text: 'In the process', link: '/design/memory' },
       { text: 'The Spring Boot starter', link: '/design/spring' },
       { text: 'What is published', link: '/design/published' },
       { text: 'The proofs', link: '/design/proofs' },
