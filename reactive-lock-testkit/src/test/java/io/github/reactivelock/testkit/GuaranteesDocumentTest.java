@@ -220,6 +220,18 @@ class GuaranteesDocumentTest {
         assertThat(dead).isEmpty();
     }
 
+    /** The site has all pages but the README: its front page is docs/README.md. */
+    @Test
+    void noPageOfTheSiteLinksAPageThatIsNotOnIt() throws IOException {
+        List<Path> onSite = new ArrayList<>(pages());
+        onSite.remove(ROOT.resolve("README.md"));
+
+        assertThat(onSite)
+                .allSatisfy(page -> assertThat(linkedFrom(page))
+                        .as(ROOT.relativize(page).toString())
+                        .isSubsetOf(onSite));
+    }
+
     @Test
     void everyPageIsAtMostTwoLinksFromTheReadme() throws IOException {
         Set<Path> found = new LinkedHashSet<>(List.of(ROOT.resolve("README.md")));
@@ -267,7 +279,7 @@ class GuaranteesDocumentTest {
 
         assertThat(pages).hasSizeGreaterThan(10);
         for (Path page : pages) {
-            assertThat(Files.readString(page).strip().split("\\s+"))
+            assertThat(Files.readString(page).strip().split("\\s+", -1))
                     .as(ROOT.relativize(page).toString())
                     .hasSizeLessThanOrEqualTo(2_500);
         }
