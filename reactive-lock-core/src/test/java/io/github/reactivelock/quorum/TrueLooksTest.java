@@ -35,6 +35,7 @@ class TrueLooksTest {
     private final List<InMemoryLockBackend> stores =
             new ArrayList<>(Stream.generate(this::newStore).limit(3).toList());
     private final Set<Integer> cutOff = new HashSet<>();
+    private final List<String> asked = new ArrayList<>();
     private final QuorumLockBackend holder = client();
     private final QuorumLockBackend waiter = client();
 
@@ -107,7 +108,12 @@ class TrueLooksTest {
         assertThat(stores.get(2).release(other).block(LIMIT)).isTrue();
         assertThat(shownBy(2)).isGreaterThan(token);
 
+        asked.clear();
         assertThat(holder.renew(List.of(held)).block(LIMIT).renewed()).containsExactly("held");
+        assertThat(asked)
+                .as("a vote could take anew what an operator has just ended by force")
+                .contains("raise")
+                .doesNotContain("vote", "claim");
 
         assertThat(shownBy(2)).isEqualTo(token);
         stores.set(0, newStore());
@@ -195,6 +201,7 @@ class TrueLooksTest {
                     } else if (method.getName().equals("equals")) {
                         return proxy == arguments[0];
                     }
+                    asked.add(method.getName());
                     return cutOff.contains(number)
                             ? Mono.error(new IllegalStateException("cut off"))
                             : method.invoke(stores.get(number), arguments);

@@ -57,7 +57,7 @@ abstract class ListenerCases extends Cases {
 
         assertThat(Await.isEmpty(client.tryAcquire(key))).isTrue();
         untilTold("waiting busy");
-        LockOptions shortly = DEFAULTS.withWaitTimeout(Duration.ofMillis(100));
+        LockOptions shortly = DEFAULTS.withWaitTimeout(Duration.ofMillis(500));
         assertThat(Await.error(client.with(shortly).acquire(key).toFuture())).isInstanceOf(LockTimeoutException.class);
         untilTold("waiting timedOut");
         client.acquire(key).subscribe().dispose();
