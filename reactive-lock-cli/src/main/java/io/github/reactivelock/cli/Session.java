@@ -33,17 +33,27 @@ final class Session implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
 
     Session(LockBackend backend, Duration timeout) {
-        this.client = LockClient.builder(backend)
-                .commandTimeout(Duration.ofMillis((long) (timeout.toMillis() * SHARE)))
-                .build();
+        this.client = LockClient.builder(backend).commandTimeout(share(timeout)).build();
         this.timeout = timeout;
     }
 
-    /** A store that takes no writes can still be read, and is looked at just then. */
+    /**
+     * A store that takes no writes can still be read, and is looked at just then. One that is not there says why at
+     * once, or when most of the time is over; the look has to leave time for that.
+     */
     private Mono<Void> connected() {
-        return client.ready()
-                .onErrorResume(
-                        unready -> client.inspect("reactive-lock-ready").then().onErrorMap(unread -> unready));
+        return Mono.defer(() -> {
+            long began = System.nanoTime();
+            return client.ready()
+                    .onErrorResume(unready -> client.inspect("reactive-lock-ready")
+                            .then()
+                            .timeout(share(timeout.minusNanos(System.nanoTime() - began)))
+                            .onErrorMap(unread -> unready));
+        });
+    }
+
+    private static Duration share(Duration time) {
+        return Duration.ofMillis((long) (Math.max(0, time.toMillis()) * SHARE));
     }
 
     /** Connects and asks. */
