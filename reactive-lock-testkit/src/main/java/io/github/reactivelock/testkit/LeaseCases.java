@@ -29,10 +29,10 @@ abstract class LeaseCases extends Cases {
         return DEFAULTS.withLease(contract.shortLease().multipliedBy(2));
     }
 
-    /** Two leases during which another client tries and fails. */
-    private void outliveTwoLeases() {
-        Duration two = renewed().lease().multipliedBy(2);
-        assertThat(Await.error(client().with(shortLease().withWaitTimeout(two))
+    /** A lease and a half during which another client waits and fails. */
+    private void outliveTheLease() {
+        Duration longer = contract.shortLease().multipliedBy(3);
+        assertThat(Await.error(client().with(shortLease().withWaitTimeout(longer))
                         .acquire(key)
                         .toFuture()))
                 .isInstanceOf(LockTimeoutException.class);
@@ -74,7 +74,7 @@ abstract class LeaseCases extends Cases {
     void aHoldIsRenewedForLongerThanItsLease() {
         LockHandle held = Await.get(client().with(renewed()).acquire(key));
 
-        outliveTwoLeases();
+        outliveTheLease();
 
         assertThat(held.isHeld()).isTrue();
         Await.run(held.release());
@@ -115,7 +115,7 @@ abstract class LeaseCases extends Cases {
         backend.onRenewal(renewal -> asked.getAndIncrement() == 0 ? FaultyBackend.unreachable(renewal) : renewal);
         LockHandle held = Await.get(client(backend).with(renewed()).acquire(key));
 
-        outliveTwoLeases();
+        outliveTheLease();
 
         assertThat(held.isHeld()).isTrue();
         assertThat(asked).hasValueGreaterThan(2);

@@ -67,7 +67,7 @@ abstract class WaitingCases extends Cases {
     void aWaitWithoutAnAnswerReportsASilentStoreNotATakenLock() {
         FaultyBackend backend = faulty();
         backend.onClaim(FaultyBackend::silent);
-        LockClient client = client(backend).with(DEFAULTS.withWaitTimeout(SOON));
+        LockClient client = impatient(backend).with(DEFAULTS.withWaitTimeout(SOON));
 
         assertThat(Await.error(client.acquire(key).toFuture())).isInstanceOf(LockUnavailableException.class);
     }
