@@ -252,9 +252,10 @@ final class R2dbcFailure extends RuntimeException {
                     + " found again: give the driver the option preparedStatementCacheQueries=0 (" + text + ")";
         }
         if (error instanceof R2dbcException known && wasInterrupted(known)) {
-            return "ended this before it was done, because of a limit that is set there for statements, such as"
-                    + " statement_timeout or max_statement_time, or because somebody ended it by hand: let statements of"
-                    + " this user take " + timeout.toMillis() + " ms (" + text + ")";
+            return "ended this before it was done, because of a limit for statements, such as statement_timeout or"
+                    + " max_statement_time, or because somebody ended it by hand: look whether a transaction holds the"
+                    + " rows of " + sql.prefix + ", and let statements of this user take " + timeout.toMillis() + " ms ("
+                    + text + ")";
         }
         if (error instanceof TimeoutException || error instanceof R2dbcTimeoutException) {
             return "did not answer within " + timeout.toMillis() + " ms, or no connection was free: look whether it is"

@@ -57,6 +57,16 @@ class R2dbcFailureTest {
         }
     }
 
+    /** This library sets such a limit itself on MariaDB, and a row that is locked is what reaches it. */
+    @Test
+    void aStatementThatReachedItsLimitMayHaveWaitedForARow() {
+        for (int code : new int[] {1317, 1969, 3024}) {
+            assertThat(told("70100", code))
+                    .as("%s", code)
+                    .hasMessageContaining("whether a transaction holds the rows of locks");
+        }
+    }
+
     @Test
     void aKeyThatIsNoneIsShownInFewWords() {
         assertThat(Keys.isName(null)).isFalse();
