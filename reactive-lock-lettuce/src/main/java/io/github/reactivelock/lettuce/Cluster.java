@@ -24,6 +24,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -36,13 +37,15 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
 
     private final RedisClusterClient client;
     private final String server;
+    private final Supplier<String> user;
     private final boolean isWatched;
     private final boolean sharded;
     private final AtomicReference<@Nullable CompletionStage<Void>> topology = new AtomicReference<>();
 
-    Cluster(RedisClusterClient client, String server, boolean isWatched, boolean sharded) {
+    Cluster(RedisClusterClient client, String server, Supplier<String> user, boolean isWatched, boolean sharded) {
         this.client = client;
         this.server = server;
+        this.user = user;
         this.isWatched = isWatched;
         this.sharded = sharded;
     }
@@ -54,6 +57,11 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
     @Override
     public String server() {
         return server;
+    }
+
+    @Override
+    public String user() {
+        return user.get();
     }
 
     @Override

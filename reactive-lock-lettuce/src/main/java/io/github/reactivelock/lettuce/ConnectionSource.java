@@ -71,6 +71,9 @@ interface ConnectionSource<C extends StatefulConnection<String, String>> {
     /** As {@link io.github.reactivelock.redis.RedisConnection#server()}. */
     String server();
 
+    /** As {@link io.github.reactivelock.redis.RedisConnection#user()}. */
+    String user();
+
     /** As {@link io.github.reactivelock.redis.RedisConnection#database()}. */
     int database();
 

@@ -71,6 +71,11 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     }
 
     @Override
+    public String user() {
+        return source.user();
+    }
+
+    @Override
     public int slot(String key) {
         return source.slot(key);
     }

@@ -229,7 +229,7 @@ public final class LettuceLockBackend extends RedisLockBackend {
     public static LettuceLockBackend using(RedisClusterClient client, RedisBackendOptions options) {
         return new LettuceLockBackend(
                 new LettuceConnection<>(
-                        new Cluster(client, "cluster", false, options.hasShardedChannels()), Mono.empty()),
+                        new Cluster(client, "cluster", () -> "", false, options.hasShardedChannels()), Mono.empty()),
                 options);
     }
 

@@ -86,7 +86,7 @@ final class ManagedClient {
                             .enablePeriodicRefresh(TOPOLOGY_PERIOD)
                             .build())
                     .build());
-            return connection(new Cluster(client, server, true, sharded), client, resources);
+            return connection(new Cluster(client, server, () -> KnownUser.of(seeds.get(0)), true, sharded), client, resources);
         });
     }
 
@@ -173,6 +173,7 @@ final class ManagedClient {
                 .forEach(
                         sentinel -> copy.withSentinel(RedisURI.builder(sentinel).build()));
         RedisURI timed = copy.build();
+        timed.setCredentialsProvider(KnownUser.of(timed.getCredentialsProvider()));
         if (timed.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)
                 || timed.getTimeout().isZero()) {
             timed.setTimeout(CONNECT_TIMEOUT);

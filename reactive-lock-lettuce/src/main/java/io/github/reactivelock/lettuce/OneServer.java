@@ -72,6 +72,11 @@ record OneServer(RedisClient client, RedisURI uri, String server, boolean isWatc
     }
 
     @Override
+    public String user() {
+        return KnownUser.of(uri);
+    }
+
+    @Override
     public int database() {
         return uri.getDatabase();
     }

@@ -93,7 +93,7 @@ class ReopenedChannelTest {
     private RedisConnection usingCluster(boolean sharded) {
         RedisClusterClient client = RedisClusterClient.create(cluster());
         opened.add(client::shutdown);
-        return new LettuceConnection<>(new Cluster(client, "cluster", false, sharded), Mono.empty());
+        return new LettuceConnection<>(new Cluster(client, "cluster", () -> "", false, sharded), Mono.empty());
     }
 
     /** The servers tell clients where they are, and that is where the proxies are. */

@@ -42,6 +42,16 @@ public interface RedisConnection {
     String server();
 
     /**
+     * Whom the server takes this connection for, which an error about permissions names.
+     *
+     * @return the name of a user of the server, {@code default} for one who gives none; empty if that is not known, as
+     *     it is unless overridden
+     */
+    default String user() {
+        return "";
+    }
+
+    /**
      * The part of the store that a key lives in. The keys of one {@link #eval} are always of one part.
      *
      * @param key a key as it is named in Redis

@@ -9,6 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Why Redis could not be asked, in one line for the user: where, what happened and what to do, without any secret. */
@@ -16,6 +18,7 @@ final class RedisFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
     private static final int LONGEST_QUOTE = 200;
+    private static final Pattern NAMED = Pattern.compile("\\bUser (\\S+) has no permissions");
 
     /**
      * What to do about an error that says one of these words, or is of a class whose name has one in it. Drivers are
@@ -54,7 +57,7 @@ final class RedisFailure extends RuntimeException {
                     SENT_AGAIN),
             Remedy.of(
                     "cannot hold locks, {said}: take rename-command for these out of its configuration, or let this user"
-                            + " run them with ACL SETUSER <user> +time +publish; a service or a proxy that does not have"
+                            + " run them with {user}+time +publish; a service or a proxy that does not have"
                             + " them in scripts is none for locks",
                     NeededCommands.SIGN),
             Remedy.of("asks for a password (NOAUTH): put user and password into the URI", "NOAUTH"),
@@ -67,7 +70,7 @@ final class RedisFailure extends RuntimeException {
                     "without any password configured",
                     "no password is set"),
             Remedy.of(
-                    "denies this user a permission ({said}): it needs {permissions}",
+                    "denies this user a permission ({said}): it needs {user}{permissions}",
                     "NOPERM",
                     "The user executing the script"),
             Remedy.of(
@@ -189,6 +192,7 @@ final class RedisFailure extends RuntimeException {
             return new SignalsRefusedException(
                     "Redis at " + connection.server() + " does not let this user listen to channel '" + channel + "' ("
                             + text + "): allow it with "
+                            + RedisPermissions.setUser(user(connection, error))
                             + RedisPermissions.ofChannels(prefix, connection.hasShardedChannels()),
                     error);
         }
@@ -248,10 +252,21 @@ final class RedisFailure extends RuntimeException {
                         .replace("{database}", Integer.toString(connection.database()))
                         .replace("{tls}", connection.wasReady() ? AFTER_OTHERS : AT_FIRST)
                         .replace("{said}", said.get())
+                        .replace("{user}", RedisPermissions.setUser(user(connection, error)))
                         .replace("{permissions}", permissions);
             }
         }
         return "refused or failed: " + text(error);
+    }
+
+    /** Servers since 7.2 name the user themselves. */
+    private static String user(RedisConnection connection, Throwable error) {
+        return everyCause(error).stream()
+                .map(cause -> NAMED.matcher(said(cause)))
+                .filter(Matcher::find)
+                .map(found -> found.group(1))
+                .findFirst()
+                .orElseGet(connection::user);
     }
 
     /** The error itself, what it came from, and what drivers tell beside it; the innermost first. */

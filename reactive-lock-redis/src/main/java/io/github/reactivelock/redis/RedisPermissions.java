@@ -5,8 +5,6 @@ import java.util.Locale;
 /** What a Redis user needs, as an error says it to one who lacks something. The page on security lists the same. */
 final class RedisPermissions {
 
-    private static final String SET_USER = "ACL SETUSER <user> ";
-
     /** What all calls of a client need, one by one: of the server's own groups some let a user delete everything. */
     private static final String OF_LOCKS = "+evalsha +eval +script|load +subscribe +unsubscribe +publish +get +set +del"
             + " +exists +type +time +pexpire +pttl +scan +zadd +zrem +zpopmin +zrange +zrevrange +zrangebyscore"
@@ -21,22 +19,29 @@ final class RedisPermissions {
 
     private RedisPermissions() {}
 
+    /** How a user gets what follows; an empty name is not known. */
+    static String setUser(String user) {
+        return user.isEmpty()
+                ? "ACL SETUSER, for the user that ACL WHOAMI names, with "
+                : "ACL SETUSER " + user + " ";
+    }
+
     /** What locks of a prefix need. */
     static String ofLocks(String prefix) {
         String keys = RedisKeyLayout.permitted(prefix);
-        return SET_USER + "~" + keys + "* &" + RedisKeyLayout.permittedChannels(prefix) + "* " + OF_LOCKS
+        return "~" + keys + "* &" + RedisKeyLayout.permittedChannels(prefix) + "* " + OF_LOCKS
                 + OF_SOME_SETUPS + (keys.startsWith("{") ? INSTEAD_OF_A_BRACE : "");
     }
 
     /** What it takes to listen to the channels of a prefix. */
     static String ofChannels(String prefix, boolean isSharded) {
-        return SET_USER + "&" + RedisKeyLayout.permittedChannels(prefix)
+        return "&" + RedisKeyLayout.permittedChannels(prefix)
                 + (isSharded ? "* +ssubscribe +sunsubscribe" : "* +subscribe +unsubscribe");
     }
 
     /** What a guard needs to write to a key. */
     static String ofGuard(String key, String tokenKey, String command) {
-        return SET_USER + "~" + key + " ~" + tokenKey + " +evalsha +eval +get +set +"
+        return "~" + key + " ~" + tokenKey + " +evalsha +eval +get +set +"
                 + command.toLowerCase(Locale.ROOT);
     }
 }

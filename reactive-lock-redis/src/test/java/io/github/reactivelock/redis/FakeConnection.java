@@ -12,6 +12,7 @@ class FakeConnection implements RedisConnection {
     RedisListener listener;
     boolean knowsListeners;
     boolean wasReady;
+    String user = "";
     Runnable beforeLeaving = () -> {};
     Runnable beforeAsking = () -> {};
 
@@ -23,6 +24,11 @@ class FakeConnection implements RedisConnection {
     @Override
     public String server() {
         return "fake:1";
+    }
+
+    @Override
+    public String user() {
+        return user;
     }
 
     @Override

@@ -90,6 +90,34 @@ class RedisFailureTest {
                 .isEqualTo(passes);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "NOPERM this user has no permissions to run the 'evalsha' command|it needs {}~{mine:* &mine:*",
+                "ERR The user executing the script can't run this command or subcommand|it needs {}~{mine:* &mine:*",
+                "scripts cannot run PUBLISH|let this user run them with {}+time",
+            })
+    void aMissingPermissionIsToldWithTheUsersNameOrInWords(String said, String advice) {
+        assertThat(RedisFailure.explain(connection, "mine", new RuntimeException(said)))
+                .hasMessageContaining(
+                        advice.replace("{}", "ACL SETUSER, for the user that ACL WHOAMI names, with "));
+        connection.user = "orders";
+        assertThat(RedisFailure.explain(connection, "mine", new RuntimeException(said)))
+                .hasMessageContaining(advice.replace("{}", "ACL SETUSER orders "));
+    }
+
+    @Test
+    void aServerThatNamesTheUserKnowsBest() {
+        connection.user = "orders";
+        Throwable error = new CompletionException(
+                new RuntimeException("NOPERM User shop has no permissions to run the 'evalsha' command"));
+
+        assertThat(RedisFailure.explain(connection, "mine", error)).hasMessageContaining("ACL SETUSER shop ~");
+        assertThat(RedisFailure.channel(connection, "mine", "mine:0:grants:x", error))
+                .hasMessageContaining("ACL SETUSER shop &mine:*");
+    }
+
     /** A reset after hours says nothing about TLS. */
     @Test
     void aConnectionsEndMeansMissingTlsOnlyBeforeAnyWasOpen() {

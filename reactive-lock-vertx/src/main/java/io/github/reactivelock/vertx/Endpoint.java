@@ -5,20 +5,25 @@ import io.vertx.redis.client.RedisClientType;
 import io.vertx.redis.client.RedisOptions;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Which database of which server, read from a connection string of the Vert.x client.
  *
  * @param database the database's number
  * @param server a name for error messages, without any secret
+ * @param user the user's name; empty if it differs
  * @param isEncrypted whether it asks for TLS
  * @param isCluster whether keys live in slots
  */
-record Endpoint(int database, String server, boolean isEncrypted, boolean isCluster) {
+record Endpoint(int database, String server, String user, boolean isEncrypted, boolean isCluster) {
 
     private static final Set<String> SCHEMES = Set.of("redis", "rediss", "valkey", "valkeys", "unix");
     private static final Set<String> ENCRYPTED = Set.of("rediss", "valkeys");
@@ -38,7 +43,12 @@ record Endpoint(int database, String server, boolean isEncrypted, boolean isClus
         if (isCluster) {
             all.forEach(each -> RedisConnection.requireNoDatabase(each.database, server));
         }
-        return new Endpoint(first.database, server, first.isEncrypted, isCluster);
+        List<String> users = options.getEndpoints().stream()
+                .map(endpoint -> userOf(URI.create(endpoint), options))
+                .distinct()
+                .toList();
+        String user = users.size() == 1 ? users.get(0) : "";
+        return new Endpoint(first.database, server, user, first.isEncrypted, isCluster);
     }
 
     static Endpoint of(String text) {
@@ -59,20 +69,36 @@ record Endpoint(int database, String server, boolean isEncrypted, boolean isClus
     private static Endpoint of(URI uri, String scheme) {
         String path = uri.getPath() == null ? "" : uri.getPath();
         if (scheme.equals("unix")) {
-            return new Endpoint(databaseOf(uri), path, false, false);
+            return new Endpoint(databaseOf(uri), path, "", false, false);
         }
         int database = path.length() > 1 ? Integer.parseInt(path.substring(1)) : databaseOf(uri);
         int port = uri.getPort() == -1 ? DEFAULT_PORT : uri.getPort();
-        return new Endpoint(database, uri.getHost() + ":" + port, ENCRYPTED.contains(scheme), false);
+        return new Endpoint(database, uri.getHost() + ":" + port, "", ENCRYPTED.contains(scheme), false);
     }
 
     private static int databaseOf(URI uri) {
-        return uri.getQuery() == null
-                ? 0
-                : Arrays.stream(uri.getQuery().split("&"))
-                        .filter(parameter -> parameter.startsWith("db="))
-                        .mapToInt(parameter -> Integer.parseInt(parameter.substring(3)))
-                        .findFirst()
-                        .orElse(0);
+        String database = parameter(uri, "db");
+        return database.isEmpty() ? 0 : Integer.parseInt(database);
+    }
+
+    /** The client gives a name only with a password; what is no name then may be a secret in the wrong place. */
+    private static String userOf(URI uri, RedisOptions options) {
+        String[] given = Objects.requireNonNullElse(uri.getRawUserInfo(), "").split(":", 2);
+        String inOptions = Objects.requireNonNullElse(options.getUser(), "");
+        boolean hasPassword = given.length == 2
+                || !parameter(uri, "password").isEmpty()
+                || options.getPassword() != null;
+        return Stream.of(URLDecoder.decode(given[0], StandardCharsets.UTF_8), parameter(uri, "user"), inOptions)
+                .filter(name -> hasPassword && !name.isEmpty())
+                .findFirst()
+                .orElse("default");
+    }
+
+    private static String parameter(URI uri, String name) {
+        return Arrays.stream(Objects.requireNonNullElse(uri.getQuery(), "").split("&", -1))
+                .filter(parameter -> parameter.startsWith(name + "="))
+                .map(parameter -> parameter.substring(name.length() + 1))
+                .findFirst()
+                .orElse("");
     }
 }

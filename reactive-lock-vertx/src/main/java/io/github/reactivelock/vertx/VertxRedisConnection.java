@@ -53,6 +53,11 @@ final class VertxRedisConnection implements RedisConnection {
     }
 
     @Override
+    public String user() {
+        return endpoint.user();
+    }
+
+    @Override
     public int slot(String key) {
         return endpoint.isCluster() ? HashSlot.of(key) : 0;
     }

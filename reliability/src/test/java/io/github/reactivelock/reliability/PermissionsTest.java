@@ -15,7 +15,13 @@ import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.testservers.RedisCluster;
 import io.github.reactivelock.testservers.RedisServer;
 import io.github.reactivelock.vertx.VertxLockBackend;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.StaticCredentialsProvider;
 import io.vertx.core.Vertx;
+import io.vertx.redis.client.Redis;
 import io.vertx.redis.client.RedisClientType;
 import io.vertx.redis.client.RedisOptions;
 import java.io.IOException;
@@ -36,6 +42,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
@@ -187,7 +194,7 @@ class PermissionsTest {
         backend.close().block(Lab.LIMIT);
 
         String[] parts = error.split("; besides, ", -1);
-        assertThat(parts[0]).contains("ACL SETUSER <user> " + String.join(" ", page().base()));
+        assertThat(parts[0]).contains("ACL SETUSER locks " + String.join(" ", page().base()));
         assertThat(permissions(parts[1]))
                 .containsExactlyInAnyOrderElementsOf(Stream.of(Way.values())
                         .flatMap(each -> page().besides(each.row).stream())
@@ -204,7 +211,7 @@ class PermissionsTest {
         String error = errorOf(guard.write("orders", 7, "INCRBY", "5"));
         String row = page().row("a `fencingGuard()`, for each `KEY`").replace("KEY", "orders");
         String listed = row.substring(1, row.lastIndexOf('`')) + " +incrby";
-        assertThat(error).contains("ACL SETUSER <user> " + listed);
+        assertThat(error).contains("ACL SETUSER locks " + listed);
         allow(List.of(listed.split(" ", -1)));
 
         assertThat(guard.write("orders", 7, "INCRBY", "5").block(Lab.LIMIT)).isEqualTo("5");
@@ -213,6 +220,36 @@ class PermissionsTest {
         assertThat(guard.writeShared("orders", 7, "INCRBY", "5").block(Lab.LIMIT))
                 .isEqualTo("10");
         backend.close().block(Lab.LIMIT);
+    }
+
+    @Test
+    void theErrorNamesTheUserOfAnApplicationsConnection() {
+        RedisServer server = servers(1).get(0);
+        allow(List.of());
+        RedisURI uri = RedisURI.create(server.uri());
+        RedisClient lettuce = RedisClient.create();
+        running.add(lettuce);
+        RedisOptions options = new RedisOptions()
+                .setConnectionString(server.uri())
+                .setUser("locks")
+                .setPassword("pw");
+
+        uri.setCredentialsProvider(() -> Mono.just(RedisCredentials.just("locks", "pw")));
+        assertThat(errorAtOnce(LettuceLockBackend.using(lettuce, uri)))
+                .contains("it needs ACL SETUSER, for the user that ACL WHOAMI names, with ~{");
+        assertThat(errorAtOnce(
+                        LettuceLockBackend.connect(uri, SslOptions.create(), RedisBackendOptions.defaults())))
+                .contains("it needs ACL SETUSER locks ~{");
+        uri.setCredentialsProvider(new StaticCredentialsProvider(RedisCredentials.just("locks", "pw")));
+        assertThat(errorAtOnce(LettuceLockBackend.using(lettuce, uri))).contains("it needs ACL SETUSER locks ~{");
+        assertThat(errorAtOnce(VertxLockBackend.using(vertx, Redis.createClient(vertx, options), options)))
+                .contains("it needs ACL SETUSER locks ~{");
+    }
+
+    private static String errorAtOnce(LockBackend backend) {
+        String error = errorOf(backend.inspect("a"));
+        backend.close().block(Lab.LIMIT);
+        return error;
     }
 
     private static String errorOf(Mono<?> question) {

@@ -202,7 +202,7 @@ interface RedisCases {
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("'a'")
                 .hasMessageContaining("does not let this user listen")
-                .hasMessageContaining("ACL SETUSER <user> &reactivelock:*");
+                .hasMessageContaining("ACL SETUSER deaf &reactivelock:*");
 
         Holding free = deaf.hold("b");
         free.held();
