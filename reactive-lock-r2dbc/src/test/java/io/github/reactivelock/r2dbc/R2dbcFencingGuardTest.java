@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -81,6 +82,20 @@ class R2dbcFencingGuardTest {
         @Override
         protected Mono<Void> writeShared(String key, long fencingToken) {
             return guard(databases.get(database)).writeShared(key, fencingToken, connection -> Mono.empty());
+        }
+
+        /** It is a transaction's failure on the way, which what ends the transaction must not take for success. */
+        @Test
+        void aRefusalIsNotContinuedBySubscribers() {
+            String key = "continued " + UUID.randomUUID();
+            write(key, 9).block(Databases.LIMIT);
+
+            for (Mono<Void> stale : List.of(write(key, 5), writeShared(key, 5))) {
+                assertThatThrownBy(() -> Flux.from(stale)
+                                .onErrorContinue((error, value) -> {})
+                                .blockLast(Databases.LIMIT))
+                        .isInstanceOf(StaleTokenException.class);
+            }
         }
     }
 
