@@ -20,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** Statements of MariaDB or MySQL that meet a row which another transaction has locked, and are given up. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -168,25 +169,33 @@ class GivenUpTest {
 
     /**
      * Each try once left a session behind beside its pool, and one of them took the lock for its client that had gone.
+     * Only what is given up is asked for by a client that gives up soon; what has to be answered may take its time.
      */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("drivers")
     void aLockWhoseRowSomebodyHeldIsHadWhenTheyLetGo(Databases driver) {
         String key = UUID.randomUUID().toString();
-        R2dbcLockBackend client = R2dbcLockBackend.connect(
+        R2dbcLockBackend patient = driver.backend();
+        R2dbcLockBackend brief = R2dbcLockBackend.connect(
                 driver.factory(),
                 IMPATIENT.withCommandTimeout(Duration.ofMillis(1_300)).withConnections(2));
-        Claim first = claim(key);
-        assertThat(client.claim(first).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
-        assertThat(client.release(first).block(Databases.LIMIT)).isTrue();
+        takesAndReleases(patient, claim(key));
         Connection holder = holding("SELECT token FROM reactive_lock WHERE lock_key = '" + key + "'");
 
         for (int i = 0; i < 3; i++) {
-            endsAtTheServer(client.claim(claim(key)));
+            endsAtTheServer(brief.claim(claim(key)));
         }
         end(holder);
 
-        assertThat(client.claim(claim(key)).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
-        client.close().block(Databases.LIMIT);
+        takesAndReleases(patient, claim(key));
+        Claim last = claim(key);
+        assertThat(brief.claim(last).retryWhen(Retry.max(40)).block(Databases.LIMIT))
+                .isInstanceOf(ClaimResult.Granted.class);
+        brief.close().then(patient.close()).block(Databases.LIMIT);
+    }
+
+    private static void takesAndReleases(R2dbcLockBackend client, Claim claim) {
+        assertThat(client.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(client.release(claim).block(Databases.LIMIT)).isTrue();
     }
 }
