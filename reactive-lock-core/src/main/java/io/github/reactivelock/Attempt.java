@@ -165,7 +165,7 @@ final class Attempt implements Phase, Gate.Question {
     /** Whether the flow that waits would have made the same claim. */
     @Override
     public boolean suits(@Nullable LockOptions wanted) {
-        return wanted != null && wanted.values.suit(claim, delay);
+        return wanted != null && ClaimOptions.suit(wanted, claim, delay);
     }
 
     @Override

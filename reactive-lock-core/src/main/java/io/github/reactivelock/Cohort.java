@@ -139,7 +139,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, Stor
             return;
         }
         lease = flow.options.lease().toNanos();
-        Attempt started = new Attempt(this, engine.services, engine.claimOf(flow), flow.options.values.lockDelay);
+        Attempt started = new Attempt(this, engine.services, engine.claimOf(flow), ClaimOptions.delay(flow.options));
         if (engine.register(started.claim, this)) {
             enter(started);
             stir();

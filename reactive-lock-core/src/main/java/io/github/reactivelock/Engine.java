@@ -138,7 +138,7 @@ final class Engine
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElseGet(name::get);
-        return options.values.claim(waiter.key, newClaimId(), owner, waiter.mode);
+        return ClaimOptions.claim(options, waiter.key, newClaimId(), owner, waiter.mode);
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */

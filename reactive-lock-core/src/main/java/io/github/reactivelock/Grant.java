@@ -161,7 +161,7 @@ final class Grant implements Renewals.Due {
 
     /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
     boolean suits(LockOptions next) {
-        return next.values.suit(claim, delay) && (next.isRenewed() || passes == 0);
+        return ClaimOptions.suit(next, claim, delay) && (next.isRenewed() || passes == 0);
     }
 
     /** Why it is over, if its deadline has passed: a pause of this process says nothing of the store. */

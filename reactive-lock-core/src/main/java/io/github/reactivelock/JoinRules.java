@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.state.Share;
+import java.time.Duration;
 
 /** What an acquisition may want of the hold that its own flow is under already. */
 final class JoinRules {
@@ -21,9 +22,11 @@ final class JoinRules {
                     + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
                     + " ask for this one withoutRenewal() too, or renew the outer one");
         }
-        if (wanted.values.lockDelay.compareTo(held.values.lockDelay) > 0) {
+        Duration delay = ClaimOptions.delay(held);
+        Duration wantedDelay = ClaimOptions.delay(wanted);
+        if (wantedDelay.compareTo(delay) > 0) {
             throw new IllegalArgumentException("lock '" + key + "' is held by this flow already, with a lockDelay of "
-                    + held.values.lockDelay + ", so an acquisition with one of " + wanted.values.lockDelay
+                    + delay + ", so an acquisition with one of " + wantedDelay
                     + " cannot join that hold; ask for as much outside");
         }
     }

@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,7 @@ final class KeptTime {
 
     /** A flow that asked with these options goes on under the hold, which no flow did that gave up before. */
     static void use(Hold hold, LockOptions wanted) {
-        long least = wanted.values.minHold.toNanos();
+        long least = wanted.minHold().orElse(Duration.ZERO).toNanos();
         if (least > 0) {
             long unused =
                     LEAST.accumulateAndGet(hold, hold.grant.services.timing.now() - hold.since + least, Math::max);
@@ -30,7 +31,7 @@ final class KeptTime {
      */
     static long until(Hold ended, @Nullable LossReason loss) {
         long least = isEndedHere(loss) ? ended.leastHold : 0;
-        long delay = isGivenUp(loss) ? 0 : ended.options.values.lockDelay.toNanos();
+        long delay = isGivenUp(loss) ? 0 : ClaimOptions.delay(ended.options).toNanos();
         if (least == 0 && delay == 0) {
             return Timing.NEVER;
         }

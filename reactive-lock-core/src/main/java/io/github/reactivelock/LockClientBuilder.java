@@ -80,7 +80,7 @@ public final class LockClientBuilder {
      * @return this builder
      */
     public LockClientBuilder commandTimeout(Duration commandTimeout) {
-        this.commandTimeout = OptionValues.checked("commandTimeout", commandTimeout, Duration.ofMillis(10));
+        this.commandTimeout = LockOptions.checked("commandTimeout", commandTimeout, Duration.ofMillis(10));
         return this;
     }
 
@@ -97,7 +97,7 @@ public final class LockClientBuilder {
      */
     public LockClientBuilder passBudget(int passes, Duration time) {
         int most = (1 << LockBackend.PASS_BITS) - 1;
-        if (passes < 0 || passes > most || time.isNegative() || time.compareTo(OptionValues.LONGEST) > 0) {
+        if (passes < 0 || passes > most || time.isNegative() || time.compareTo(LockOptions.LONGEST) > 0) {
             throw new IllegalArgumentException("pass budget must be 0 to " + most
                     + " passes and a time of 0 to 365 days but is " + passes + " and " + time);
         }
@@ -114,7 +114,7 @@ public final class LockClientBuilder {
      * @return this builder
      */
     public LockClientBuilder clockMargin(double share, Duration fixed) {
-        if (!(share >= 0 && share <= 0.5) || fixed.isNegative() || fixed.compareTo(OptionValues.LONGEST) > 0) {
+        if (!(share >= 0 && share <= 0.5) || fixed.isNegative() || fixed.compareTo(LockOptions.LONGEST) > 0) {
             throw new IllegalArgumentException("clock margin must be a share of 0 to 0.5 and a time of"
                     + " 0 to 365 days but is " + share + " and " + fixed);
         }

@@ -16,7 +16,15 @@ public final class LockLostException extends LockException {
     /** Why it was lost. */
     private final LossReason reason;
 
-    LockLostException(String key, long fencingToken, LossReason reason, @Nullable Throwable cause) {
+    /**
+     * Made by the client; public for tests of code that handles it.
+     *
+     * @param key of the lock
+     * @param fencingToken of the hold that was lost
+     * @param reason why it was lost
+     * @param cause what led to it; null if nothing else did
+     */
+    public LockLostException(String key, long fencingToken, LossReason reason, @Nullable Throwable cause) {
         super(
                 key,
                 "lock '" + key + "' with fencing token " + fencingToken + " was lost: " + reason.text()

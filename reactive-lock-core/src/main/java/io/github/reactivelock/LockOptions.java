@@ -15,11 +15,14 @@ import java.util.function.Consumer;
  */
 public final class LockOptions {
 
-    private static final LockOptions DEFAULTS = new LockOptions(new OptionValues());
+    private static final Duration SHORTEST = Duration.ofMillis(100);
+    static final Duration LONGEST = Duration.ofDays(365);
 
-    final OptionValues values;
+    private static final LockOptions DEFAULTS = new LockOptions(new Values());
 
-    private LockOptions(OptionValues values) {
+    private final Values values;
+
+    private LockOptions(Values values) {
         this.values = values;
     }
 
@@ -130,7 +133,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withLease(Duration lease) {
-        Duration checked = OptionValues.checked("lease", lease, OptionValues.SHORTEST);
+        Duration checked = checked("lease", lease, SHORTEST);
         return with(changed -> changed.lease = checked);
     }
 
@@ -161,7 +164,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withWaitTimeout(Duration waitTimeout) {
-        Duration checked = OptionValues.checked("waitTimeout", waitTimeout, Duration.ofNanos(1));
+        Duration checked = checked("waitTimeout", waitTimeout, Duration.ofNanos(1));
         return with(changed -> changed.waitTimeout = checked);
     }
 
@@ -181,7 +184,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withMaxHold(Duration maxHold) {
-        Duration checked = OptionValues.checked("maxHold", maxHold, OptionValues.SHORTEST);
+        Duration checked = checked("maxHold", maxHold, SHORTEST);
         return with(changed -> changed.maxHold = checked);
     }
 
@@ -202,7 +205,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withMinHold(Duration minHold) {
-        Duration checked = OptionValues.checked("minHold", minHold, Duration.ofMillis(1));
+        Duration checked = checked("minHold", minHold, Duration.ofMillis(1));
         return with(changed -> changed.minHold = checked);
     }
 
@@ -218,7 +221,7 @@ public final class LockOptions {
      * @return a changed copy
      */
     public LockOptions withLockDelay(Duration lockDelay) {
-        Duration checked = OptionValues.checked("lockDelay", lockDelay, Duration.ofMillis(1));
+        Duration checked = checked("lockDelay", lockDelay, Duration.ofMillis(1));
         return with(changed -> changed.lockDelay = checked);
     }
 
@@ -274,8 +277,8 @@ public final class LockOptions {
         return value.isZero() ? Optional.empty() : Optional.of(value);
     }
 
-    private LockOptions with(Consumer<OptionValues> change) {
-        OptionValues changed = new OptionValues(values);
+    private LockOptions with(Consumer<Values> change) {
+        Values changed = new Values(values);
         change.accept(changed);
         return new LockOptions(changed.checkHolds());
     }
@@ -283,5 +286,68 @@ public final class LockOptions {
     @Override
     public String toString() {
         return "LockOptions" + values;
+    }
+
+    /** Refuses a time that is out of range. */
+    static Duration checked(String name, Duration value, Duration shortest) {
+        Objects.requireNonNull(value, name);
+        if (value.compareTo(shortest) < 0 || value.compareTo(LONGEST) > 0) {
+            String least = shortest.toMillis() == 0 ? "more than zero" : "at least " + shortest.toMillis() + " ms";
+            throw new IllegalArgumentException(name + " must be " + least + " and at most 365 days but is " + value
+                    + "; give a Duration in that range");
+        }
+        return value;
+    }
+
+    /** What was chosen; zero stands for none. Written only before the options exist, whose final field publishes it. */
+    private static final class Values {
+
+        Duration lease = Duration.ofSeconds(30);
+        Claim.Keeping keeping = Claim.Keeping.RENEWED;
+        Duration waitTimeout = Duration.ZERO;
+        Duration maxHold = Duration.ZERO;
+        Duration minHold = Duration.ZERO;
+        Duration lockDelay = Duration.ZERO;
+        Fairness fairness = Fairness.COHORT;
+        String owner = "";
+        boolean releaseAwaited = true;
+        Share share = Share.WHOLE;
+
+        Values() {}
+
+        Values(Values from) {
+            lease = from.lease;
+            keeping = from.keeping;
+            waitTimeout = from.waitTimeout;
+            maxHold = from.maxHold;
+            minHold = from.minHold;
+            lockDelay = from.lockDelay;
+            fairness = from.fairness;
+            owner = from.owner;
+            releaseAwaited = from.releaseAwaited;
+            share = from.share;
+        }
+
+        /** Refuses a hold that would have to be over before it may be. */
+        Values checkHolds() {
+            if (!maxHold.isZero() && minHold.compareTo(maxHold) > 0) {
+                throw new IllegalArgumentException("minHold of " + minHold + " is longer than maxHold of " + maxHold
+                        + ", which ends every hold before that; use a shorter minHold or a longer maxHold");
+            }
+            return this;
+        }
+
+        @Override
+        public String toString() {
+            return "[lease=" + lease + ", renewed=" + (keeping == Claim.Keeping.RENEWED) + ", waitTimeout="
+                    + text(waitTimeout) + ", maxHold=" + text(maxHold) + ", minHold=" + text(minHold) + ", lockDelay="
+                    + text(lockDelay) + ", fairness="
+                    + fairness + ", releaseAwaited=" + releaseAwaited + ", owner=" + (owner.isEmpty() ? "client" : owner)
+                    + (share.isWhole() ? "" : ", share=" + share.text()) + "]";
+        }
+
+        private static String text(Duration value) {
+            return value.isZero() ? "none" : value.toString();
+        }
     }
 }

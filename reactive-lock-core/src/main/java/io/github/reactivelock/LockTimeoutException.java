@@ -7,7 +7,13 @@ public final class LockTimeoutException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
-    LockTimeoutException(String key, Duration waited) {
+    /**
+     * Made by the client; public for tests of code that handles it.
+     *
+     * @param key of the lock
+     * @param waited for how long it was waited for
+     */
+    public LockTimeoutException(String key, Duration waited) {
         super(
                 key,
                 "lock '" + key + "' was not granted within " + waited.toMillis()

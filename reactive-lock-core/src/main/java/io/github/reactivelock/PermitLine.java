@@ -31,7 +31,7 @@ final class PermitLine implements Waiter.Line {
     private final KeyContext keyContext;
     private final WaitingFlows waiting;
     /** What all of them want; none while none is here. */
-    private @Nullable OptionValues wanted;
+    private @Nullable LockOptions wanted;
 
     /** In the order in which they began. */
     private final Deque<Lane> trying = new ArrayDeque<>();
@@ -61,9 +61,9 @@ final class PermitLine implements Waiter.Line {
             return;
         }
         if (used == 0 && waiting.first() == null) {
-            wanted = waiter.options.values;
+            wanted = waiter.options;
         }
-        if (wanted == null || !waiter.options.values.suit(wanted)) {
+        if (wanted == null || !ClaimOptions.suit(waiter.options, wanted)) {
             Cohort own = new OrderedCohort(engine, keyContext);
             waiter.moveTo(own);
             own.joined(waiter);
@@ -191,7 +191,7 @@ final class PermitLine implements Waiter.Line {
 
     /** How many have room in the semaphore. */
     private int lanes() {
-        Share share = wanted == null ? Share.WHOLE : wanted.share;
+        Share share = wanted == null ? Share.WHOLE : wanted.share();
         return share.capacity() / share.units();
     }
 

@@ -46,7 +46,7 @@ final class SharedCohort extends Cohort {
             forward(waiter, successor);
         } else if (!(phase instanceof Sharing sharing)) {
             super.joined(waiter);
-        } else if (!waiter.options.values.suit(sharing.grant.claim, sharing.grant.delay)) {
+        } else if (!ClaimOptions.suit(waiter.options, sharing.grant.claim, sharing.grant.delay)) {
             forward(waiter, new OrderedCohort(engine, keyContext));
         } else if (!sharing.grant.pass(waiter.options)) {
             forward(waiter, succeeded());

@@ -129,7 +129,7 @@ final class Timing {
     }
 
     static LockOptions fitting(LockOptions options, double share, long fixed) {
-        options.values.check();
+        checkTogether(options);
         long lease = options.lease().toNanos();
         Duration left = Duration.ofNanos(Math.max(0, lease - margin(lease, share, fixed)));
         if (left.toNanos() < lease * LEAST_USABLE) {
@@ -138,6 +138,15 @@ final class Timing {
                     + ") is taken off, and two fifths of it are the least; use a longer lease or a smaller margin");
         }
         return options;
+    }
+
+    /** Refuses times that contradict each other, of which any may be said first. */
+    private static void checkTogether(LockOptions options) {
+        Duration minHold = options.minHold().orElse(Duration.ZERO);
+        if (!options.isRenewed() && minHold.compareTo(options.lease()) > 0) {
+            throw new IllegalArgumentException("minHold of " + minHold + " is longer than the lease of "
+                    + options.lease() + ", which ends every hold that is not renewed; use a longer lease or withRenewal()");
+        }
     }
 
     /** When a wait that begins now is over. */

@@ -101,7 +101,7 @@ class WaitingFlowsTest {
         List<Waiter> refused = new ArrayList<>();
 
         Claim claim = bench.engine.claimOf(d);
-        line.endThoseOf(options -> options.values.suit(claim, Duration.ZERO), refused::add);
+        line.endThoseOf(options -> ClaimOptions.suit(options, claim, Duration.ZERO), refused::add);
 
         assertThat(refused).containsExactly(a, b, d);
         assertThat(departed).hasSize(3);

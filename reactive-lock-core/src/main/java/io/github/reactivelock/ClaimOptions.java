@@ -1,0 +1,44 @@
+package io.github.reactivelock;
+
+import io.github.reactivelock.spi.Claim;
+import java.time.Duration;
+
+/** What {@link LockOptions} mean for a claim: which one they ask the store for, and whether it serves another flow. */
+final class ClaimOptions {
+
+    private ClaimOptions() {}
+
+    /** The claim to ask the store for; a lock that is not renewed stays taken for the lease and then for the delay. */
+    static Claim claim(LockOptions options, String key, String id, String owner, Claim.Mode mode) {
+        return new Claim(key, id, owner, leaseAtTheStore(options), mode, keeping(options), options.share());
+    }
+
+    /** Whether a claim, of whose lease so much is not relied upon, is what these options ask for. */
+    static boolean suit(LockOptions wanted, Claim claim, Duration delay) {
+        return delay.equals(delay(wanted))
+                && leaseAtTheStore(wanted).equals(claim.lease())
+                && keeping(wanted) == claim.keeping()
+                && wanted.share().equals(claim.share());
+    }
+
+    /** Whether one claim serves both. */
+    static boolean suit(LockOptions one, LockOptions other) {
+        return delay(one).equals(delay(other))
+                && one.lease().equals(other.lease())
+                && one.isRenewed() == other.isRenewed()
+                && one.share().equals(other.share());
+    }
+
+    /** By how much the lease at the store is longer than what a holder relies upon. */
+    static Duration delay(LockOptions options) {
+        return options.lockDelay().orElse(Duration.ZERO);
+    }
+
+    private static Duration leaseAtTheStore(LockOptions options) {
+        return options.lease().plus(delay(options));
+    }
+
+    private static Claim.Keeping keeping(LockOptions options) {
+        return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
+    }
+}
