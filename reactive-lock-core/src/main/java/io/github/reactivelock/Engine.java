@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.text.HostName;
+
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.RandomId;

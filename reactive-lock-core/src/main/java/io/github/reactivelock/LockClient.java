@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.text.Validation;
+
 import io.github.reactivelock.spi.Claim;
 import org.reactivestreams.Publisher;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.text.Validation;
+
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.Objects;

@@ -14,7 +14,7 @@ import reactor.core.scheduler.Scheduler;
 final class UserCallbacks {
 
     /** Under the name that an application knows. */
-    private static final Logger log = LoggerFactory.getLogger(LockClient.class);
+    private static final Logger log = LoggerFactory.getLogger("io.github.reactivelock.LockClient");
 
     private final Scheduler work;
     private final @Nullable LockListener listener;

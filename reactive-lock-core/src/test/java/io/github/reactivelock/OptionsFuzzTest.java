@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.text.Validation;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 

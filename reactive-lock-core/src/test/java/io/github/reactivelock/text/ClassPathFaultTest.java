@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.text;
+
+import io.github.reactivelock.LockUnavailableException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

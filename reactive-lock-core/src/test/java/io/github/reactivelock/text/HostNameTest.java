@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

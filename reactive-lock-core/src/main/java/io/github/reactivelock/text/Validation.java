@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.text;
 
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Objects;
 
 /** Checks of the two texts a user gives: the key of a lock and the name of an owner. */
-final class Validation {
+public final class Validation {
 
     private static final int LONGEST_KEY = 512;
     private static final int LONGEST_OWNER = 200;
@@ -17,7 +17,7 @@ final class Validation {
     private Validation() {}
 
     /** A key is data: anything goes that is not blank, has a UTF-8 form, and fits 512 bytes of it. */
-    static String key(String key) {
+    public static String key(String key) {
         if (key == null || key.isBlank()) {
             throw new IllegalArgumentException(
                     "key of a lock must not be null or blank but is " + (key == null ? "null" : "'" + key + "'"));
@@ -31,14 +31,14 @@ final class Validation {
     }
 
     /** Keys in the one order in which everybody takes them, each once. */
-    static List<String> sorted(Collection<String> keys) {
+    public static List<String> sorted(Collection<String> keys) {
         if (keys.isEmpty()) {
             throw new IllegalArgumentException("the keys of locks must be at least one but are none");
         }
         return keys.stream().map(Validation::key).distinct().sorted().toList();
     }
 
-    static String owner(String owner) {
+    public static String owner(String owner) {
         Objects.requireNonNull(owner, "owner");
         int bytes = utf8Length("owner", owner);
         if (owner.isBlank() || bytes > LONGEST_OWNER || owner.chars().anyMatch(Character::isISOControl)) {

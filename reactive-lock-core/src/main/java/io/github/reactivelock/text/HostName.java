@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.text;
 
 import io.github.reactivelock.spi.support.RandomId;
 import java.io.IOException;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The name of this machine, for people who read who holds a lock. No name service is asked, which may take seconds and
  * answer wrongly.
  */
-final class HostName {
+public final class HostName {
 
     static final String UNKNOWN = "unknown-host";
     private static final Path OF_LINUX = Path.of("/proc/sys/kernel/hostname");
@@ -22,7 +22,7 @@ final class HostName {
     private HostName() {}
 
     /** With the number of this process and a random part, as the name of an owner. */
-    static String ofThisProcess() {
+    public static String ofThisProcess() {
         return get() + "/pid-" + ProcessHandle.current().pid() + "/"
                 + RandomId.next().substring(0, 8);
     }

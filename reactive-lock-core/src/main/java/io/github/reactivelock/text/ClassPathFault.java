@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.text;
 
 import java.io.IOException;
 import java.net.URL;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * A {@link LinkageError} behind an error of a store: no server is at fault, but jars of different versions on the class
  * path. Drivers tell it like any failed connection, so what a store makes of it would send the reader to the server.
  */
-final class ClassPathFault {
+public final class ClassPathFault {
 
     /** What the JVM calls a class: with dots or slashes, in a sentence of its own. */
     private static final Pattern CLASS = Pattern.compile("\\b((?:[a-z_]\\w*[./])+[A-Z][\\w$]*)");
@@ -34,7 +34,7 @@ final class ClassPathFault {
     private ClassPathFault() {}
 
     /** What to read instead of the store's words, if there is such an error among what caused this one. */
-    static Optional<String> in(@Nullable Throwable error) {
+    public static Optional<String> in(@Nullable Throwable error) {
         return linkage(error, Collections.newSetFromMap(new IdentityHashMap<>()))
                 .findFirst()
                 .map(found -> told(found, loader()));
