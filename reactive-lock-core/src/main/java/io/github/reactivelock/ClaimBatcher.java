@@ -25,7 +25,7 @@ final class ClaimBatcher {
 
     /** Whose claims they are. */
     interface Key {
-        void post(Runnable event);
+        public void post(Runnable event);
 
         /** It is in use, though no flow may be left, until one {@link #depart} more. */
         void stay();

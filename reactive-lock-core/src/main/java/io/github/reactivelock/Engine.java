@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.WorkThreads;
+
+import io.github.reactivelock.engine.Settings;
+
 import io.github.reactivelock.text.HostName;
 
 import io.github.reactivelock.spi.Claim;
@@ -29,7 +33,7 @@ import reactor.util.context.ContextView;
  * What a client has once: the table of cohorts, the subscription to the store's signals, and the way out. Safe for use
  * from any thread; the state of a single lock is in its {@link Cohort}.
  */
-final class Engine
+public final class Engine
         implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants, Snapshots.Participant {
 
     /** Where a flow stands. */
@@ -43,7 +47,7 @@ final class Engine
     private static final int MOST_KEYS_TOLD = 3;
     private static final long RELAXATION = Duration.ofSeconds(1).toNanos();
 
-    final Services services;
+    public final Services services;
     private final Cohorts cohorts;
     private final LateId name;
 
@@ -309,7 +313,7 @@ final class Engine
         return claims.isEmpty() && keyContexts.isEmpty() && owned.isEmpty() && withdrawals.isEmpty();
     }
 
-    Mono<Void> close() {
+    public Mono<Void> close() {
         return Mono.defer(() -> {
             closed = true;
             if (closing.tryEmitEmpty() == Sinks.EmitResult.OK) {

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.Mailbox;
+
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -80,7 +82,7 @@ final class Gate extends Mailbox {
     }
 
     @Override
-    void goOnElsewhere(Runnable rest) {
+    public void goOnElsewhere(Runnable rest) {
         others.execute(rest);
     }
 

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.HeardRequest;
+
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -13,7 +15,7 @@ import reactor.core.publisher.Mono;
  * compare-and-set, from HELD to RELEASING (by the last handle that leaves) or to LOST (by its owner). Safe for use from
  * any thread.
  */
-final class Hold implements Phase, PendingRelease.Outcome, Runnable {
+public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     private static final int HELD = 0;
     private static final int RELEASING = 1;

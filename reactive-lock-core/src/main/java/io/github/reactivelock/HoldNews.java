@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.HeardRequest;
+
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;

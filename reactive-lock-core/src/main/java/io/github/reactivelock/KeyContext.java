@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.HeardRequest;
+import io.github.reactivelock.engine.user.Mailbox;
+
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -65,7 +68,7 @@ final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows
     }
 
     @Override
-    void goOnElsewhere(Runnable rest) {
+    public void goOnElsewhere(Runnable rest) {
         services.others.execute(rest);
     }
 

@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.Settings;
+import io.github.reactivelock.engine.user.WorkThreads;
+
 import io.github.reactivelock.text.Validation;
 
 import io.github.reactivelock.spi.LockBackend;

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.UserCallbacks;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;

@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.UserCallbacks;
+
+import io.github.reactivelock.engine.Settings;
+
 import io.github.reactivelock.spi.LockBackend;
 import java.util.concurrent.Executor;
 
@@ -7,10 +11,10 @@ import java.util.concurrent.Executor;
  * What all locks of one client have in common: the way to its store, its time, and the way to user code. Knows none of
  * them.
  */
-final class Services {
+public final class Services {
 
     final LockBackend backend;
-    final Timing timing;
+    public final Timing timing;
     final UserCallbacks userCallbacks;
     /** Go on with what the threads of a driver or of a user began, and have nothing of theirs. */
     final Executor others;

@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.OwnThread;
+
+import io.github.reactivelock.engine.Settings;
+
 import io.github.reactivelock.spi.support.OwnScheduler;
 import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.SuspendClock;
@@ -25,7 +29,7 @@ import reactor.core.scheduler.Scheduler;
  * the shortest lease so far needs; only a deadline that falls before the next tick but one gets a timer of its own.
  * Times are nanoseconds of the clock, which may overflow and are compared by difference.
  */
-final class Timing {
+public final class Timing {
 
     /** A deadline that never comes. */
     static final long NEVER = Long.MIN_VALUE;
@@ -64,7 +68,7 @@ final class Timing {
 
     private final Disposable.Swap counting = Disposables.swap();
 
-    Timing(Settings settings, Runnable onTick) {
+    public Timing(Settings settings, Runnable onTick) {
         this.commandTimeout = settings.commandTimeout().toNanos();
         this.marginShare = settings.marginShare();
         this.marginFixed = settings.marginFixed().toNanos();
@@ -154,12 +158,12 @@ final class Timing {
         return options.waitTimeout().map(timeout -> now() + timeout.toNanos()).orElse(NEVER);
     }
 
-    Scheduler timer() {
+    public Scheduler timer() {
         return timer;
     }
 
     /** Does nothing once the timer is disposed, as it is when the client is closed. */
-    Disposable after(long nanos, Runnable task) {
+    public Disposable after(long nanos, Runnable task) {
         try {
             return timer.schedule(guarded(task), Math.max(0, nanos), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
@@ -252,7 +256,7 @@ final class Timing {
     }
 
     /** Nothing is left to a timer of this client after it. */
-    void dispose() {
+    public void dispose() {
         ticker.dispose();
         counting.dispose();
         if (ownTimer != null) {

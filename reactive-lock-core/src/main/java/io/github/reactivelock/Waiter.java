@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.HeardRequest;
+import io.github.reactivelock.engine.user.ThreadLocals;
+
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
@@ -26,7 +29,7 @@ import reactor.util.context.ContextView;
  * any       cancel -> DONE: a handle that comes later is given back, and a failure is dropped
  * </pre>
  */
-abstract class Waiter implements Runnable, HoldOwner.Flow {
+public abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** All locks of a client, as a flow sees them. */
     interface Locks {

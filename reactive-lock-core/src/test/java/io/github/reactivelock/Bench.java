@@ -1,8 +1,11 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.Settings;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.state.Share;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
@@ -13,39 +16,39 @@ import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
 /** A client over a scripted store, in virtual time. */
-final class Bench {
+public final class Bench {
 
-    static final Duration LEASE = Duration.ofSeconds(30);
+    public static final Duration LEASE = Duration.ofSeconds(30);
     /** When a hold of {@link #LEASE} ends here: a hundredth and two milliseconds earlier. */
-    static final Duration VALID = Duration.ofMillis(29_698);
+    public static final Duration VALID = Duration.ofMillis(29_698);
 
-    final ScriptedBackend store = new ScriptedBackend();
-    final TestTime time = new TestTime();
-    final HandScheduler work = new HandScheduler();
-    final Heard heard = new Heard();
-    final Engine engine;
-    final LockClient client;
+    public final ScriptedBackend store = new ScriptedBackend();
+    public final TestTime time = new TestTime();
+    public final HandScheduler work = new HandScheduler();
+    public final Heard heard = new Heard();
+    public final Engine engine;
+    public final LockClient client;
 
-    Bench() {
+    public Bench() {
         this(settings -> settings);
     }
 
     /** Without a listener. */
-    static Bench unheard() {
+    public static Bench unheard() {
         return new Bench(settings -> {
             settings.listener = null;
             return settings;
         });
     }
 
-    Bench(UnaryOperator<LockClientBuilder> settings) {
+    public Bench(UnaryOperator<LockClientBuilder> settings) {
         LockClientBuilder builder = settings.apply(over(store));
         engine = builder.engine();
         client = new LockClient(engine, builder.options);
     }
 
     /** Another client of the same time, over any store. */
-    LockClientBuilder over(LockBackend backend) {
+    public LockClientBuilder over(LockBackend backend) {
         LockClientBuilder builder = LockClient.builder(backend)
                 .timing(time, time::nanos, time::wallMillis)
                 .workScheduler(work)
@@ -54,13 +57,27 @@ final class Bench {
         return builder;
     }
 
-    LockClient with(UnaryOperator<LockOptions> change) {
+    /** What a client made by it stands on. */
+    public static Engine engine(LockClientBuilder builder) {
+        return builder.engine();
+    }
+
+    public static Settings settings(LockClientBuilder builder) {
+        return builder.settings();
+    }
+
+    /** The same client for a part of each lock, whether its store can share or not. */
+    public LockClient sharing(LockClient client, Share share) {
+        return new LockClient(engine, client.options().withShare(share));
+    }
+
+    public LockClient with(UnaryOperator<LockOptions> change) {
         return client.with(change.apply(client.options()));
     }
 
     /** A subscriber that has asked for everything. */
     @CanIgnoreReturnValue
-    static <T> TestSubscriber<T> subscribe(Mono<T> mono) {
+    public static <T> TestSubscriber<T> subscribe(Mono<T> mono) {
         TestSubscriber<T> subscriber = TestSubscriber.create();
         mono.subscribe(subscriber);
         return subscriber;
@@ -68,12 +85,12 @@ final class Bench {
 
     /** A hold that the store grants at once. */
     @CanIgnoreReturnValue
-    LockHandle hold(String key, long number) {
+    public LockHandle hold(String key, long number) {
         return hold(client, key, number);
     }
 
     @CanIgnoreReturnValue
-    LockHandle hold(LockClient by, String key, long number) {
+    public LockHandle hold(LockClient by, String key, long number) {
         TestSubscriber<LockHandle> flow = subscribe(by.acquire(key));
         ScriptedBackend.Asked<ClaimResult> asked = store.claim();
         asked.answer(ScriptedBackend.granted(asked.claim(), number));
@@ -81,7 +98,7 @@ final class Bench {
     }
 
     /** The last thing that the store says took so long. */
-    void lateAnswer(Duration by) {
+    public void lateAnswer(Duration by) {
         LockHandle other = hold("other", 99);
         store.releasedByHand = "other";
         subscribe(other.release());
@@ -91,19 +108,19 @@ final class Bench {
         store.ignoreAll();
     }
 
-    static LockHandle held(TestSubscriber<LockHandle> flow) {
+    public static LockHandle held(TestSubscriber<LockHandle> flow) {
         assertThat(flow.getReceivedOnNext()).hasSize(1);
         return flow.getReceivedOnNext().get(0);
     }
 
     /** A flow whose claim the store has put into its queue. */
     @CanIgnoreReturnValue
-    Claim queue(TestSubscriber<LockHandle> flow, String key) {
+    public Claim queue(TestSubscriber<LockHandle> flow, String key) {
         return queue(client, flow, key);
     }
 
     @CanIgnoreReturnValue
-    Claim queue(LockClient by, TestSubscriber<LockHandle> flow, String key) {
+    public Claim queue(LockClient by, TestSubscriber<LockHandle> flow, String key) {
         by.acquire(key).subscribe(flow);
         ScriptedBackend.Asked<ClaimResult> asked = store.claim();
         asked.answer(ScriptedBackend.queued());
@@ -111,7 +128,7 @@ final class Bench {
     }
 
     /** A flow whose claim the store has put into its queue, directly behind another. */
-    TestSubscriber<LockHandle> queueBehind(LockClient by, String claimId) {
+    public TestSubscriber<LockHandle> queueBehind(LockClient by, String claimId) {
         TestSubscriber<LockHandle> flow = subscribe(by.acquire("k"));
         time.advance(Duration.ofMillis(1)); // for which it may wait for others
         store.claim().answer(new ClaimResult.Queued(Duration.ofDays(1), claimId, 0));
@@ -119,7 +136,7 @@ final class Bench {
     }
 
     /** The id of the claim that the store heard of as number so many, the first being 0. */
-    String claimId(int number) {
+    public String claimId(int number) {
         return store.ids.get(number);
     }
 
@@ -127,7 +144,7 @@ final class Bench {
      * Nothing is held, waited for or being given up, and no timer is armed, once threads of their own have come to
      * rest.
      */
-    void assertNothingIsLeft() {
+    public void assertNothingIsLeft() {
         assertThat(engine.isIdle()).as("the engine is idle").isTrue();
         long limit = System.nanoTime() + Duration.ofSeconds(20).toNanos();
         while (time.armedTimers() > 0 && System.nanoTime() - limit < 0) {
@@ -137,11 +154,11 @@ final class Bench {
     }
 
     /** What a client's listener was told. */
-    static final class Heard implements LockListener {
-        final List<String> acquired = new ArrayList<>();
-        final List<String> released = new ArrayList<>();
-        final List<LockLostException> lost = new ArrayList<>();
-        final List<LockUnavailableException> unreleased = new ArrayList<>();
+    public static final class Heard implements LockListener {
+        public final List<String> acquired = new ArrayList<>();
+        public final List<String> released = new ArrayList<>();
+        public final List<LockLostException> lost = new ArrayList<>();
+        public final List<LockUnavailableException> unreleased = new ArrayList<>();
 
         @Override
         public void acquired(LockRequest request, long fencingToken, Duration waited) {

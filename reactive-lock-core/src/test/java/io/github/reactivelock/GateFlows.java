@@ -8,23 +8,23 @@ import java.util.stream.IntStream;
 import reactor.test.subscriber.TestSubscriber;
 
 /** Flows that wait in order for one lock, over a scripted store. */
-abstract class GateFlows {
+public abstract class GateFlows {
 
-    static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
-    static final Duration TICK = Duration.ofMillis(250);
+    public static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
+    public static final Duration TICK = Duration.ofMillis(250);
 
-    final Bench bench = new Bench();
-    final ScriptedBackend store = bench.store;
-    final LockClient fifo = bench.with(options -> options.withFairness(Fairness.FIFO));
+    public final Bench bench = new Bench();
+    public final ScriptedBackend store = bench.store;
+    public final LockClient fifo = bench.with(options -> options.withFairness(Fairness.FIFO));
 
     @CanIgnoreReturnValue
-    final List<TestSubscriber<LockHandle>> flows(int count) {
+    public final List<TestSubscriber<LockHandle>> flows(int count) {
         return IntStream.range(0, count)
                 .mapToObj(i -> subscribe(fifo.acquire("k")))
                 .toList();
     }
 
-    static long failed(List<TestSubscriber<LockHandle>> flows) {
+    public static long failed(List<TestSubscriber<LockHandle>> flows) {
         return flows.stream().filter(flow -> flow.isTerminatedError()).count();
     }
 }

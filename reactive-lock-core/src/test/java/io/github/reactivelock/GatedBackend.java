@@ -17,21 +17,21 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A store in memory whose commands, while the gate is shut, are carried out by whoever lets them through. */
-final class GatedBackend implements LockBackend {
+public final class GatedBackend implements LockBackend {
 
     private final InMemoryLockBackend store;
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
     private volatile boolean isShut;
 
-    GatedBackend(InMemoryLockBackend store) {
+    public GatedBackend(InMemoryLockBackend store) {
         this.store = store;
     }
 
-    void shut() {
+    public void shut() {
         isShut = true;
     }
 
-    void open() {
+    public void open() {
         isShut = false;
         while (letOneThrough()) {
             // the next one
@@ -39,7 +39,7 @@ final class GatedBackend implements LockBackend {
     }
 
     /** The oldest that waits; false if none does. */
-    boolean letOneThrough() {
+    public boolean letOneThrough() {
         Runnable next = waiting.poll();
         if (next != null) {
             next.run();
@@ -47,7 +47,7 @@ final class GatedBackend implements LockBackend {
         return next != null;
     }
 
-    int waiting() {
+    public int waiting() {
         return waiting.size();
     }
 

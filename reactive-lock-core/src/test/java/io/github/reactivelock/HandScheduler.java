@@ -6,28 +6,28 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /** A work scheduler on which nothing runs until the test says so, for what happens between a grant and its delivery. */
-final class HandScheduler implements Scheduler {
+public final class HandScheduler implements Scheduler {
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     /** Tasks run at once where they arise. */
-    boolean isOpen = true;
+    public boolean isOpen = true;
 
-    void open() {
+    public void open() {
         isOpen = true;
         for (Runnable next = tasks.poll(); next != null; next = tasks.poll()) {
             next.run();
         }
     }
 
-    void shut() {
+    public void shut() {
         isOpen = false;
     }
 
-    void runOne() {
+    public void runOne() {
         tasks.remove().run();
     }
 
-    int waiting() {
+    public int waiting() {
         return tasks.size();
     }
 

@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.user.HeardRequest;
+import io.github.reactivelock.engine.user.UserCallbacks;
+
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -15,62 +15,62 @@ import org.junit.jupiter.api.AfterEach;
 import reactor.test.subscriber.TestSubscriber;
 
 /** Flows of a process that want permits of a semaphore of three, over a scripted store. */
-abstract class PermitFlows {
+public abstract class PermitFlows {
 
-    static final int PASSES = 3;
+    public static final int PASSES = 3;
 
-    final Bench bench = new Bench(settings -> settings.passBudget(PASSES, Duration.ofMillis(50)));
-    final ScriptedBackend store = bench.store;
-    final LockClient one = permits(1);
+    public final Bench bench = new Bench(settings -> settings.passBudget(PASSES, Duration.ofMillis(50)));
+    public final ScriptedBackend store = bench.store;
+    public final LockClient one = permits(1);
 
     @AfterEach
-    void nothingIsLeft() {
+    public void nothingIsLeft() {
         bench.assertNothingIsLeft();
     }
 
-    LockClient permits(int units) {
+    public LockClient permits(int units) {
         return new LockClient(bench.engine, bench.client.options().withShare(Share.permits(units, 3)));
     }
 
-    List<TestSubscriber<LockHandle>> flows(LockClient client, int count) {
+    public List<TestSubscriber<LockHandle>> flows(LockClient client, int count) {
         return IntStream.range(0, count)
                 .mapToObj(i -> subscribe(client.acquire("k")))
                 .toList();
     }
 
-    List<TestSubscriber<LockHandle>> flows(int count) {
+    public List<TestSubscriber<LockHandle>> flows(int count) {
         return flows(one, count);
     }
 
     @CanIgnoreReturnValue
-    Claim grant(long number) {
+    public Claim grant(long number) {
         ScriptedBackend.Asked<ClaimResult> asked = store.claim();
         asked.answer(granted(asked.claim(), number));
         return asked.claim();
     }
 
-    void grant(long... numbers) {
+    public void grant(long... numbers) {
         for (long number : numbers) {
             grant(number);
         }
     }
 
     @CanIgnoreReturnValue
-    Claim queue() {
+    public Claim queue() {
         ScriptedBackend.Asked<ClaimResult> asked = store.claim();
         asked.answer(queued());
         return asked.claim();
     }
 
-    static void release(List<TestSubscriber<LockHandle>> flows) {
+    public static void release(List<TestSubscriber<LockHandle>> flows) {
         flows.forEach(flow -> subscribe(held(flow).release()));
     }
 
-    static void release(TestSubscriber<LockHandle> flow) {
+    public static void release(TestSubscriber<LockHandle> flow) {
         release(List.of(flow));
     }
 
-    static List<Integer> served(List<TestSubscriber<LockHandle>> flows) {
+    public static List<Integer> served(List<TestSubscriber<LockHandle>> flows) {
         return flows.stream().map(flow -> flow.getReceivedOnNext().size()).toList();
     }
 }

@@ -18,30 +18,30 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
 /** Two things at once, thousands of times: exactly one outcome, and nothing is left. */
-abstract class Races {
+public abstract class Races {
 
-    static final int ROUNDS = 2_000;
-    static final Duration TIMEOUT = Duration.ofSeconds(1);
+    public static final int ROUNDS = 2_000;
+    public static final Duration TIMEOUT = Duration.ofSeconds(1);
     private static final Logger NOISE = (Logger) LoggerFactory.getLogger("io.github.reactivelock");
 
-    final TestTime time = new TestTime();
-    final InMemoryLockBackend store = InMemoryLockBackend.create(time::nanos);
-    final GatedBackend gate = new GatedBackend(store);
-    final Engine engine = engine(gate);
-    final LockClient client = new LockClient(engine, LockOptions.defaults());
-    final LockClient other = new LockClient(engine(store.connect()), LockOptions.defaults());
+    public final TestTime time = new TestTime();
+    public final InMemoryLockBackend store = InMemoryLockBackend.create(time::nanos);
+    public final GatedBackend gate = new GatedBackend(store);
+    public final Engine engine = engine(gate);
+    public final LockClient client = new LockClient(engine, LockOptions.defaults());
+    public final LockClient other = new LockClient(engine(store.connect()), LockOptions.defaults());
 
     @BeforeAll
-    static void silence() {
+    public static void silence() {
         NOISE.setLevel(Level.ERROR);
     }
 
     @AfterAll
-    static void speak() {
+    public static void speak() {
         NOISE.setLevel(null);
     }
 
-    final Engine engine(LockBackend backend) {
+    public final Engine engine(LockBackend backend) {
         LockClientBuilder builder =
                 LockClient.builder(backend).timing(time, time::nanos).workScheduler(Schedulers.immediate());
         builder.others = Runnable::run;
@@ -49,7 +49,7 @@ abstract class Races {
     }
 
     /** Runs all at once, in every round with other small delays, because a race is rarely lost by starting together. */
-    static void meet(int round, Runnable... all) {
+    public static void meet(int round, Runnable... all) {
         Runnable[] delayed = new Runnable[all.length];
         for (int i = 0; i < all.length; i++) {
             Runnable task = all[i];
@@ -62,23 +62,23 @@ abstract class Races {
         race(delayed);
     }
 
-    static void spin(int times) {
+    public static void spin(int times) {
         for (int i = 0; i < times; i++) {
             Thread.onSpinWait();
         }
     }
 
-    static List<LockHandle> handles(TestSubscriber<LockHandle> flow) {
+    public static List<LockHandle> handles(TestSubscriber<LockHandle> flow) {
         List<LockHandle> handles = new ArrayList<>(flow.getReceivedOnNext());
         handles.addAll(flow.getReceivedOnNextAfterCancellation());
         return handles;
     }
 
-    static void release(List<LockHandle> handles) {
+    public static void release(List<LockHandle> handles) {
         handles.forEach(handle -> subscribe(handle.release()));
     }
 
-    final void assertNothingIsLeft(int round) {
+    public final void assertNothingIsLeft(int round) {
         assertThat(engine.isIdle())
                 .as("the engine is idle after round %s", round)
                 .isTrue();

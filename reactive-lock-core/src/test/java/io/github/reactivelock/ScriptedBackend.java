@@ -25,10 +25,10 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /** A store whose every answer a test gives by hand: granted, queued, an error, never, late. */
-final class ScriptedBackend implements LockBackend {
+public final class ScriptedBackend implements LockBackend {
 
     /** A command that was sent, to be answered when the test likes. */
-    static final class Asked<T> {
+    public static final class Asked<T> {
         private final List<Claim> claims;
         private final MonoSink<T> sink;
 
@@ -37,65 +37,65 @@ final class ScriptedBackend implements LockBackend {
             this.sink = sink;
         }
 
-        Claim claim() {
+        public Claim claim() {
             assertThat(claims).hasSize(1);
             return claims.get(0);
         }
 
-        List<Claim> claims() {
+        public List<Claim> claims() {
             return claims;
         }
 
-        void answer(T answer) {
+        public void answer(T answer) {
             sink.success(answer);
         }
 
-        void fail() {
+        public void fail() {
             sink.error(new IllegalStateException("the store refused"));
         }
     }
 
     /** Every command in the order in which it was sent, as "claim c.0". */
-    final List<String> log = new ArrayList<>();
+    public final List<String> log = new ArrayList<>();
 
     /** Ids of claims in the order of their first questions. */
-    final List<String> ids = new ArrayList<>();
+    public final List<String> ids = new ArrayList<>();
 
-    final List<Asked<ClaimResult>> claims = new ArrayList<>();
+    public final List<Asked<ClaimResult>> claims = new ArrayList<>();
     private final List<Asked<RenewalResult>> renewals = new ArrayList<>();
     private final List<Asked<Boolean>> releases = new ArrayList<>();
     private Sinks.Many<Signal> signals = Sinks.many().multicast().directBestEffort();
-    int signalSubscriptions;
-    boolean isClosed;
+    public int signalSubscriptions;
+    public boolean isClosed;
     /** Claims that locks were left to. */
-    final List<Claim> kept = new ArrayList<>();
+    public final List<Claim> kept = new ArrayList<>();
     /** Claims that are released answer "was yours" by themselves. */
-    boolean confirmsReleases = true;
+    public boolean confirmsReleases = true;
     /** All but this key's. */
-    String releasedByHand = "";
+    public String releasedByHand = "";
     /** Questions that stand in a line of its own. */
-    Predicate<Claim> holdsBack = claim -> false;
+    public Predicate<Claim> holdsBack = claim -> false;
     /** Renewals succeed by themselves. */
-    boolean confirmsRenewals;
+    public boolean confirmsRenewals;
 
-    Mono<Void> closes = Mono.empty();
-    Flux<LockEvent> events = Flux.never();
+    public Mono<Void> closes = Mono.empty();
+    public Flux<LockEvent> events = Flux.never();
     /** Of a key that is free if empty. */
-    Mono<LockInfo> inspects = Mono.empty();
+    public Mono<LockInfo> inspects = Mono.empty();
 
     /** Thrown by whoever is to ask, as where a class cannot be loaded. */
     @Nullable
-    Error broken;
+    public Error broken;
 
     /** Runs while it is asked, or listened to. */
-    Runnable whileCalled = () -> {};
+    public Runnable whileCalled = () -> {};
 
     /** There is a connection. */
     private boolean isConnected = true;
 
     private final List<MonoSink<Void>> connecting = new ArrayList<>();
-    int openings;
-    int inspections;
+    public int openings;
+    public int inspections;
 
     @Override
     public boolean holdsBack(Claim claim) {
@@ -115,58 +115,58 @@ final class ScriptedBackend implements LockBackend {
         });
     }
 
-    void disconnect() {
+    public void disconnect() {
         isConnected = false;
     }
 
     /** There is a connection, and nobody who waits for one was told. */
-    void connectUnnoticed() {
+    public void connectUnnoticed() {
         isConnected = true;
     }
 
-    void connect() {
+    public void connect() {
         connectUnnoticed();
         List<MonoSink<Void>> told = List.copyOf(connecting);
         connecting.clear();
         told.forEach(MonoSink::success);
     }
 
-    void refuseConnection() {
+    public void refuseConnection() {
         List<MonoSink<Void>> told = List.copyOf(connecting);
         connecting.clear();
         told.forEach(sink -> sink.error(new IllegalStateException("connection refused")));
     }
 
-    static ClaimResult granted(Claim claim, long number) {
+    public static ClaimResult granted(Claim claim, long number) {
         return new ClaimResult.Granted(token(number), claim.lease());
     }
 
-    static long token(long number) {
+    public static long token(long number) {
         return number << PASS_BITS;
     }
 
-    static ClaimResult queued() {
+    public static ClaimResult queued() {
         return queued(0);
     }
 
     /** Queued when the store had given this token last. */
-    static ClaimResult queued(long number) {
+    public static ClaimResult queued(long number) {
         return new ClaimResult.Queued(Duration.ofDays(1), null, token(number));
     }
 
     /** The oldest claim that was not taken from here yet. */
     @CanIgnoreReturnValue
-    Asked<ClaimResult> claim() {
+    public Asked<ClaimResult> claim() {
         return next("claim", claims);
     }
 
     @CanIgnoreReturnValue
-    Asked<RenewalResult> renewal() {
+    public Asked<RenewalResult> renewal() {
         return next("renewal", renewals);
     }
 
     @CanIgnoreReturnValue
-    Asked<Boolean> release() {
+    public Asked<Boolean> release() {
         return next("release", releases);
     }
 
@@ -176,44 +176,44 @@ final class ScriptedBackend implements LockBackend {
     }
 
     /** How often a command was sent so far. */
-    long count(String verb) {
+    public long count(String verb) {
         return log.stream().filter(line -> line.startsWith(verb)).count();
     }
 
     /** Forgets the commands nobody answers. */
-    void ignoreAll() {
+    public void ignoreAll() {
         claims.clear();
         renewals.clear();
         releases.clear();
         log.clear();
     }
 
-    void push(Signal signal) {
+    public void push(Signal signal) {
         signals.emitNext(signal, Sinks.EmitFailureHandler.FAIL_FAST);
     }
 
     /** The connection that pushes breaks; another can be made at once. */
-    void failSignals() {
+    public void failSignals() {
         failSignals(new IllegalStateException("the connection broke"));
     }
 
-    void failSignals(Throwable cause) {
+    public void failSignals(Throwable cause) {
         Sinks.Many<Signal> broken = signals;
         signals = Sinks.many().multicast().directBestEffort();
         broken.emitError(cause, Sinks.EmitFailureHandler.FAIL_FAST);
     }
 
-    void push(Claim claim, long number) {
+    public void push(Claim claim, long number) {
         push(new Signal.Grant(claim.id(), token(number)));
     }
 
-    static RenewalResult renewed(List<Claim> claims) {
+    public static RenewalResult renewed(List<Claim> claims) {
         Set<String> ids = new HashSet<>();
         claims.forEach(claim -> ids.add(claim.id()));
         return new RenewalResult(ids, Map.of());
     }
 
-    static RenewalResult lost(List<Claim> claims, LossReason reason) {
+    public static RenewalResult lost(List<Claim> claims, LossReason reason) {
         Map<String, LossReason> ids = new HashMap<>();
         claims.forEach(claim -> ids.put(claim.id(), reason));
         return new RenewalResult(Set.of(), ids);
@@ -282,7 +282,7 @@ final class ScriptedBackend implements LockBackend {
         }));
     }
 
-    int listeners() {
+    public int listeners() {
         return signals.currentSubscriberCount();
     }
 

@@ -11,26 +11,26 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
 
 /** A listener that writes down what it is told of each request, and knows which stories may be told. */
-final class Stories implements LockListener {
+public final class Stories implements LockListener {
 
     private static final Pattern COMPLETE =
             Pattern.compile("waiting( timedOut| cancelled| unavailable| busy|( passed)? acquired( renewalFailed| atRisk"
                     + "| safeAgain)*( released| lost| releaseFailed))");
 
-    final Map<LockRequest, List<String>> told = new ConcurrentHashMap<>();
+    public final Map<LockRequest, List<String>> told = new ConcurrentHashMap<>();
     /** The same, over all requests, with what belongs to the event. */
-    final List<String> log = new ArrayList<>();
+    public final List<String> log = new ArrayList<>();
 
     /** That of each request, in the order of the requests' first events only if there is one. */
-    List<String> stories() {
+    public List<String> stories() {
         return told.values().stream().map(events -> String.join(" ", events)).toList();
     }
 
-    boolean areComplete() {
+    public boolean areComplete() {
         return stories().stream().allMatch(story -> COMPLETE.matcher(story).matches());
     }
 
-    void assertAllAreComplete() {
+    public void assertAllAreComplete() {
         assertThat(stories()).allMatch(story -> COMPLETE.matcher(story).matches());
     }
 

@@ -13,7 +13,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
  * Virtual time with a clock that can run ahead of the timers, as it does after a pause of the process, and that
  * overflows soon after the start. Counts the one-shot timers that are armed.
  */
-final class TestTime implements Scheduler {
+public final class TestTime implements Scheduler {
 
     private static final long START = Long.MAX_VALUE - Duration.ofSeconds(1).toNanos();
 
@@ -26,22 +26,22 @@ final class TestTime implements Scheduler {
     private final AtomicLong wallAhead = new AtomicLong();
 
     /** Runs between two readings of the monotonic clock. */
-    Runnable whileReadingWall = () -> {};
+    public Runnable whileReadingWall = () -> {};
 
     /** Runs while a timer is being armed. */
-    Runnable whileArming = () -> {};
+    public Runnable whileArming = () -> {};
 
-    long nanos() {
+    public long nanos() {
         return stopped ? stoppedUntil : START + virtual.now(TimeUnit.NANOSECONDS) + paused.get();
     }
 
     /** Time goes by and timers run. */
-    void advance(Duration time) {
+    public void advance(Duration time) {
         virtual.advanceTimeBy(time);
     }
 
     /** Time goes by, and all timers that were due meanwhile run at its end. */
-    void stop(Duration time) {
+    public void stop(Duration time) {
         stoppedUntil = nanos() + time.toNanos();
         stopped = true;
         virtual.advanceTimeBy(time);
@@ -49,22 +49,22 @@ final class TestTime implements Scheduler {
     }
 
     /** Time goes by but no timer runs. */
-    void pause(Duration time) {
+    public void pause(Duration time) {
         paused.addAndGet(time.toNanos());
     }
 
     /** Shows the time of day. */
-    long wallMillis() {
+    public long wallMillis() {
         whileReadingWall.run();
         return (virtual.now(TimeUnit.NANOSECONDS) + paused.get() + wallAhead.get()) / 1_000_000;
     }
 
     /** Only the wall clock shows that time went by, as while a machine is suspended, or when it is set. */
-    void jumpWall(Duration time) {
+    public void jumpWall(Duration time) {
         wallAhead.addAndGet(time.toNanos());
     }
 
-    int armedTimers() {
+    public int armedTimers() {
         return armed.size();
     }
 

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
 
 import org.jspecify.annotations.Nullable;
 
@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
  * thread may be none at all and would be found by application code that runs here later, and none of its inheritable
  * thread-locals.
  */
-class OwnThread extends Thread {
+public class OwnThread extends Thread {
 
     @SuppressWarnings("ThreadPriorityCheck") // set so that none is inherited; no code relies on it
-    OwnThread(String name, @Nullable Runnable task) {
+    public OwnThread(String name, @Nullable Runnable task) {
         super(null, task, name, 0, false);
         setDaemon(true);
         setPriority(NORM_PRIORITY);

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
 
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * left      a {@link Left}          post -> left (before the others); the handler takes them all -> busy
  * </pre>
  */
-abstract class Mailbox {
+public abstract class Mailbox {
 
     /** Less than half a millisecond of an event loop's time. */
     static final int MOST = 256;
@@ -30,10 +30,10 @@ abstract class Mailbox {
 
     private static final Left NONE_LEFT = new Left(() -> {}, null);
 
-    final String key;
+    public final String key;
     private volatile @Nullable Left newest;
 
-    Mailbox(String key) {
+    public Mailbox(String key) {
         this.key = key;
     }
 
@@ -45,7 +45,7 @@ abstract class Mailbox {
     }
 
     /** Handles the rest soon and in order, on a thread without other duties. */
-    abstract void goOnElsewhere(Runnable rest);
+    public abstract void goOnElsewhere(Runnable rest);
 
     /**
      * True if another thread, or this one further up, will handle it; false if this one is to, as the mailbox became

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -25,7 +25,7 @@ class MailboxTest {
     private final Queue<Runnable> elsewhere = new ArrayDeque<>();
     private final Mailbox mailbox = new Mailbox("k") {
         @Override
-        void goOnElsewhere(Runnable rest) {
+        public void goOnElsewhere(Runnable rest) {
             elsewhere.add(rest);
         }
     };
@@ -106,7 +106,7 @@ class MailboxTest {
     void whereNoThreadCanBeHadThePosterGoesOn() {
         Mailbox alone = new Mailbox("k") {
             @Override
-            void goOnElsewhere(Runnable rest) {
+            public void goOnElsewhere(Runnable rest) {
                 throw new OutOfMemoryError("planted");
             }
         };
@@ -125,7 +125,7 @@ class MailboxTest {
         ExecutorService threads = Executors.newFixedThreadPool(4);
         Mailbox mailbox = new Mailbox("k") {
             @Override
-            void goOnElsewhere(Runnable rest) {
+            public void goOnElsewhere(Runnable rest) {
                 threads.execute(rest);
             }
         };

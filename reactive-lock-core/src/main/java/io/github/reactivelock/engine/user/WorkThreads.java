@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
 
 import io.github.reactivelock.spi.support.OwnScheduler;
 import java.time.Duration;
@@ -28,7 +28,7 @@ import reactor.core.scheduler.Scheduler;
  * the other. Without a client that is open no thread stays idle, so that an application that is taken away leaves none
  * behind.
  */
-final class WorkThreads implements Executor {
+public final class WorkThreads implements Executor {
 
     /** Enough for flows that block now and then; a process with as many blocked ones has another problem. */
     private static final int MANY = 256;
@@ -40,9 +40,9 @@ final class WorkThreads implements Executor {
     private static final long LONG = 1_000_000_000;
 
     /** For all clients; has no thread before its first task, and is never disposed. */
-    static final WorkThreads SHARED = new WorkThreads(MANY, Duration.ofMinutes(1));
+    public static final WorkThreads SHARED = new WorkThreads(MANY, Duration.ofMinutes(1));
 
-    static final Scheduler SCHEDULER =
+    public static final Scheduler SCHEDULER =
             OwnScheduler.over(task -> new OwnThread("reactive-lock-work-timer", task), SHARED);
 
     private static final Logger log = LoggerFactory.getLogger(WorkThreads.class);
@@ -72,14 +72,14 @@ final class WorkThreads implements Executor {
     }
 
     /** A client is there. */
-    void begin() {
+    public void begin() {
         if (clients.getAndIncrement() == 0) {
             mayBeIdle = longestIdle;
         }
     }
 
     /** A client is closed; with the last of them idle threads end. */
-    void end() {
+    public void end() {
         if (clients.decrementAndGet() == 0) {
             mayBeIdle = 0;
             if (clients.get() > 0) { // another client has begun meanwhile, and may have set the field before

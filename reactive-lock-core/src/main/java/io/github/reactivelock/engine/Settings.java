@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine;
+
+import io.github.reactivelock.LockClientBuilder;
+import io.github.reactivelock.LockListener;
 
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
@@ -16,7 +19,7 @@ import reactor.core.scheduler.Scheduler;
  * @param idPrefix of the ids of claims; drawn by chance if null
  * @param jitter of the pauses before signals are subscribed to again, a share of the pause
  */
-record Settings(
+public record Settings(
         LockBackend backend,
         @Nullable String name,
         Duration commandTimeout,

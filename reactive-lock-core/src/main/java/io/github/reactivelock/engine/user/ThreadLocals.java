@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
 
 import io.github.reactivelock.spi.support.Carried;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import reactor.util.context.ContextView;
  * propagates them itself ({@code Hooks.enableAutomaticContextPropagation}), {@code contextWrite} replaces them by those
  * of that Context, which is what Reactor's own operators rely on.
  */
-final class ThreadLocals {
+public final class ThreadLocals {
 
     /** Reactor wraps what it did not make itself, as soon as it propagates. */
     private static final Mono<Object> FOREIGN = new Mono<>() {
@@ -28,12 +28,12 @@ final class ThreadLocals {
     private ThreadLocals() {}
 
     /** The Context of a flow that is being subscribed, on this thread, with what that carries. */
-    static Context keptIn(Context context) {
+    public static Context keptIn(Context context) {
         return Carried.isTakenAlong() ? context.put(Carried.class, Carried.here()) : context;
     }
 
     /** Whether there is anything to do for this class; most applications have no hooks. */
-    static boolean areKept(ContextView context) {
+    public static boolean areKept(ContextView context) {
         return arePropagated() || context.hasKey(Carried.class);
     }
 
@@ -47,7 +47,7 @@ final class ThreadLocals {
     }
 
     /** Runs a task now, on this thread; what it throws is thrown on. */
-    static void of(Context context, Runnable task) {
+    public static void of(Context context, Runnable task) {
         @Nullable Carried kept = context.getOrDefault(Carried.class, null);
         if (kept == null) {
             propagated(context, task);

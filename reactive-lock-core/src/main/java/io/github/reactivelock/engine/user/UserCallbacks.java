@@ -1,4 +1,9 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
+
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockListener;
+
+import io.github.reactivelock.engine.Settings;
 
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +16,7 @@ import reactor.core.scheduler.Scheduler;
  * The way from the engine to user code: always on the work scheduler, or in its place, never inside an event of a
  * cohort.
  */
-final class UserCallbacks {
+public final class UserCallbacks {
 
     /** Under the name that an application knows. */
     private static final Logger log = LoggerFactory.getLogger("io.github.reactivelock.LockClient");
@@ -19,20 +24,20 @@ final class UserCallbacks {
     private final Scheduler work;
     private final @Nullable LockListener listener;
 
-    UserCallbacks(Settings settings) {
+    public UserCallbacks(Settings settings) {
         this.work = WorkScheduler.of(settings.work());
         this.listener = settings.listener();
     }
 
-    Scheduler work() {
+    public Scheduler work() {
         return work;
     }
 
-    void run(Runnable task) {
+    public void run(Runnable task) {
         Disposable unused = work.schedule(task);
     }
 
-    boolean hasListener() {
+    public boolean hasListener() {
         return listener != null;
     }
 
@@ -46,7 +51,7 @@ final class UserCallbacks {
         }
     }
 
-    void warn(LockException failure) {
+    public void warn(LockException failure) {
         log.warn("{}", failure.getMessage());
     }
 }

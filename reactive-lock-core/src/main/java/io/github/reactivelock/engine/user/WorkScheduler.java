@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
 
 import java.util.ArrayDeque;
 import java.util.Map;

@@ -1,4 +1,14 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
+
+import io.github.reactivelock.Hold;
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockListener;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockRequest;
+import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.Waiter;
 
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
@@ -25,7 +35,7 @@ import reactor.util.context.ContextView;
  *
  * The state is that of the {@link Waiter} and of its {@link Hold}, which say each of these once.
  */
-final class HeardRequest extends Mailbox implements LockRequest {
+public final class HeardRequest extends Mailbox implements LockRequest {
 
     private static final AtomicIntegerFieldUpdater<HeardRequest> CANCELLED =
             AtomicIntegerFieldUpdater.newUpdater(HeardRequest.class, "cancelled");
@@ -47,7 +57,7 @@ final class HeardRequest extends Mailbox implements LockRequest {
         this.context = context;
     }
 
-    static @Nullable HeardRequest of(UserCallbacks callbacks, String key, LockOptions options, Context context) {
+    public static @Nullable HeardRequest of(UserCallbacks callbacks, String key, LockOptions options, Context context) {
         return callbacks.hasListener() ? new HeardRequest(callbacks, key, options, context) : null;
     }
 
@@ -72,13 +82,13 @@ final class HeardRequest extends Mailbox implements LockRequest {
     }
 
     /** It got a hold, which has so much time left. */
-    void got(LongSupplier nanos) {
+    public void got(LongSupplier nanos) {
         remainingNanos = nanos;
     }
 
     // ---- told where user code runs
 
-    void failed(RuntimeException failure) {
+    public void failed(RuntimeException failure) {
         if (failure instanceof LockTimeoutException timeout) {
             put(l -> l.timedOut(this, timeout));
         } else if (failure instanceof LockException unavailable) {
@@ -87,17 +97,17 @@ final class HeardRequest extends Mailbox implements LockRequest {
         tell();
     }
 
-    void busy() {
+    public void busy() {
         put(l -> l.busy(this));
         tell();
     }
 
-    void released(long fencingToken, Duration held) {
+    public void released(long fencingToken, Duration held) {
         put(l -> l.released(this, fencingToken, held));
         tell();
     }
 
-    void releaseFailed(LockUnavailableException failure) {
+    public void releaseFailed(LockUnavailableException failure) {
         put(l -> l.releaseFailed(this, failure));
         tell();
     }
@@ -105,24 +115,24 @@ final class HeardRequest extends Mailbox implements LockRequest {
     // ---- told from anywhere
 
     /** Told by its caller. */
-    void waiting() {
+    public void waiting() {
         put(l -> l.waiting(this));
     }
 
     /** Once, however often it is called. */
-    void cancelled() {
+    public void cancelled() {
         if (CANCELLED.compareAndSet(this, 0, 1)) {
             put(l -> l.cancelled(this));
             tellLater();
         }
     }
 
-    void renewalFailed(long fencingToken, Throwable cause) {
+    public void renewalFailed(long fencingToken, Throwable cause) {
         put(l -> l.renewalFailed(this, fencingToken, cause));
         tellLater();
     }
 
-    void changed(long fencingToken, HoldState state) {
+    public void changed(long fencingToken, HoldState state) {
         if (state instanceof HoldState.AtRisk risk) {
             put(l -> l.atRisk(this, fencingToken, risk));
         } else if (state instanceof HoldState.Lost lost) {
@@ -134,7 +144,7 @@ final class HeardRequest extends Mailbox implements LockRequest {
     }
 
     /** Called when the flow gets its handle, before any news of the hold. */
-    void acquired(long fencingToken, Duration waited) {
+    public void acquired(long fencingToken, Duration waited) {
         if ((fencingToken & ((1L << LockBackend.PASS_BITS) - 1)) != 0) {
             put(l -> l.passed(this, fencingToken));
         }
@@ -146,7 +156,7 @@ final class HeardRequest extends Mailbox implements LockRequest {
     }
 
     /** All that was put and not told. */
-    void tell() {
+    public void tell() {
         post(this::tellAll);
     }
 
@@ -158,11 +168,11 @@ final class HeardRequest extends Mailbox implements LockRequest {
     }
 
     @Override
-    void goOnElsewhere(Runnable rest) {
+    public void goOnElsewhere(Runnable rest) {
         callbacks.run(rest);
     }
 
-    void tellLater() {
+    public void tellLater() {
         callbacks.run(this::tell);
     }
 }

@@ -1,4 +1,12 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
+
+import io.github.reactivelock.Bench;
+
+import io.github.reactivelock.Engine;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -125,7 +133,7 @@ class WorkThreadsTest {
                 Thread causing = new Thread(() -> {
                     INHERITED.set("of the one that causes it");
                     new WorkThreads(1, LIMIT).execute(look);
-                    Timing timing = new Timing(LockClient.builder(store).settings(), () -> {});
+                    Timing timing = new Timing(Bench.settings(LockClient.builder(store)), () -> {});
                     var unused = timing.after(0, () -> {
                         look.run();
                         timing.dispose();
@@ -193,7 +201,7 @@ class WorkThreadsTest {
     @Test
     void theTimersThreadEndsWithItsClient() throws Exception {
         CompletableFuture<Thread> timer = new CompletableFuture<>();
-        Engine engine = LockClient.builder(store).engine();
+        Engine engine = Bench.engine(LockClient.builder(store));
         var unused = engine.services.timing.after(0, () -> timer.complete(Thread.currentThread()));
         Thread thread = timer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
 
@@ -205,7 +213,7 @@ class WorkThreadsTest {
 
     @Test
     void whenAClientIsClosedNothingIsLeftToItsTimer() {
-        Engine engine = LockClient.builder(store).engine();
+        Engine engine = Bench.engine(LockClient.builder(store));
         CountDownLatch soon = new CountDownLatch(1);
         var unused = engine.services.timing.after(5_000_000, soon::countDown);
 
