@@ -10,7 +10,6 @@ module io.github.reactivelock.core {
     exports io.github.reactivelock;
     exports io.github.reactivelock.election;
     exports io.github.reactivelock.memory;
-    exports io.github.reactivelock.quorum;
     exports io.github.reactivelock.spi;
     exports io.github.reactivelock.spi.support;
     exports io.github.reactivelock.state;

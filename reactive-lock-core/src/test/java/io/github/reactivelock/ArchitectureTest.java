@@ -133,17 +133,6 @@ class ArchitectureTest {
     }
 
     @Test
-    void theQuorumSeesTheSpiOnly() {
-        classes()
-                .that()
-                .resideInAPackage(ROOT + ".quorum..")
-                .should()
-                .onlyDependOnClassesThat(resideInAnyPackage(LIBRARIES)
-                        .or(resideInAnyPackage(ROOT + ".spi..", ROOT + ".state..", ROOT + ".quorum..", "org.slf4j..")))
-                .check(MAIN);
-    }
-
-    @Test
     void anElectionSeesWhatAUserSees() {
         classes()
                 .that()

@@ -61,6 +61,17 @@ class ModulePathTest {
     }
 
     @Test
+    void aQuorumComesWithTheModuleOfItsNodes() throws Exception {
+        String said = run("lettuce", """
+                var node = io.github.reactivelock.memory.InMemoryLockBackend.create();
+                var nodes = io.github.reactivelock.quorum.QuorumLockBackend.of(node, node.connect(), node.connect());
+                System.out.println(nodes);
+                """);
+
+        assertThat(said).contains("quorum of");
+    }
+
+    @Test
     void aLockInRedisThroughVertx() throws Exception {
         try (RedisServer server = RedisServer.start()) {
             String said = run("vertx", """

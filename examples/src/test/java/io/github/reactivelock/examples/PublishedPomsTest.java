@@ -86,6 +86,7 @@ class PublishedPomsTest {
     static Stream<String> modules() {
         return Stream.of(
                         "core",
+                        "quorum",
                         "testkit",
                         "redis",
                         "lettuce",

@@ -22,7 +22,11 @@ import javax.tools.ToolProvider;
  */
 final class Planted {
 
-    private static final Path SOURCES = Path.of("reactive-lock-core/src/main/java/io/github/reactivelock");
+    /** Of the modules that know no server; no two have a package in common. */
+    private static final List<Path> SOURCES = Stream.of("core", "quorum")
+            .map(name -> Path.of("reactive-lock-" + name + "/src/main/java/io/github/reactivelock"))
+            .toList();
+
     private static final Path SCRIPTS = Path.of("reactive-lock-redis/src/main/resources/io/github/reactivelock/redis");
     /** Where the script's class looks for it. */
     private static final String PLACE_OF_SCRIPTS = "classes/io/github/reactivelock/redis";
@@ -94,7 +98,9 @@ final class Planted {
 
     private Path copied(Path directory) throws IOException {
         Path source = directory.resolve("source");
-        copy(root.resolve(SOURCES), source);
+        for (Path module : SOURCES) {
+            copy(root.resolve(module), source);
+        }
         copy(root.resolve(SCRIPTS), source.resolve("scripts"));
         return source;
     }

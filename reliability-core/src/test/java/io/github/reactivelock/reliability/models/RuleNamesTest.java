@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -16,7 +17,11 @@ import org.junit.jupiter.api.Test;
  */
 class RuleNamesTest {
 
-    /** In the core's sources: {@code models/Grant.tla: NewestToken}. */
+    private static final List<Path> SOURCES = Stream.of("reactive-lock-core", "reactive-lock-quorum")
+            .map(module -> Path.of("..", module, "src", "main", "java"))
+            .toList();
+
+    /** In the sources: {@code models/Grant.tla: NewestToken}. */
     private static final Pattern KEPT = Pattern.compile("models/(\\w+)\\.tla: (\\w+)");
 
     private static final Pattern SWITCHED = Pattern.compile("On\\(\"(\\w+)\"\\)");
@@ -34,14 +39,16 @@ class RuleNamesTest {
     }
 
     @Test
-    void coreNamesExactlyTheRulesOfTheModels() throws IOException {
+    void theSourcesNameExactlyTheRulesOfTheModels() throws IOException {
         Set<String> named = new TreeSet<>();
-        try (Stream<Path> sources = Files.walk(Path.of("..", "reactive-lock-core", "src", "main", "java"))) {
-            for (Path source :
-                    sources.filter(file -> file.toString().endsWith(".java")).toList()) {
-                KEPT.matcher(Configuration.text(source))
-                        .results()
-                        .forEach(kept -> named.add(kept.group(1) + ": " + kept.group(2)));
+        for (Path module : SOURCES) {
+            try (Stream<Path> sources = Files.walk(module)) {
+                for (Path source : sources.filter(file -> file.toString().endsWith(".java"))
+                        .toList()) {
+                    KEPT.matcher(Configuration.text(source))
+                            .results()
+                            .forEach(kept -> named.add(kept.group(1) + ": " + kept.group(2)));
+                }
             }
         }
 

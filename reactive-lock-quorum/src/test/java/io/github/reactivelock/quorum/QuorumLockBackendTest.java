@@ -3,6 +3,7 @@ package io.github.reactivelock.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.QuorumNode;
@@ -29,6 +30,14 @@ class QuorumLockBackendTest {
     private final QuorumLockBackend quorum = QuorumLockBackend.of(nodes.toArray(QuorumNode[]::new))
             .withLongestLease(LEASE)
             .withNodeTimeout(Duration.ofHours(1));
+
+    @Test
+    void itSaysWhichStoresItIsOf() {
+        InMemoryLockBackend memory = InMemoryLockBackend.create();
+
+        assertThat(QuorumLockBackend.of(memory, memory.connect(), memory.connect()))
+                .hasToString("quorum of [" + memory + ", " + memory + ", " + memory + "]");
+    }
 
     @Test
     void aVoteWakesItsOwnClaimOnly() {
