@@ -36,6 +36,8 @@ final class ClaimRegistry {
     private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
     /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
+    /** Ends that are under way, so that none is asked for beside the first. */
+    private final Map<String, Mono<Boolean>> ending = new ConcurrentHashMap<>();
 
     ClaimRegistry(
             Connection connection,
@@ -64,6 +66,11 @@ final class ClaimRegistry {
     /** The lease of a hold starts anew. */
     void keep(ClaimState standing, Node node) {
         expiries.begin(standing, node);
+    }
+
+    /** A question that has left is answered in the order of the session's, so it is as good as in line with the rest. */
+    boolean holdsBack(Claim claim) {
+        return connection.isCrowded() && standings.containsKey(claim.id());
     }
 
     Mono<ClaimResult> claim(Claim claim) {
@@ -110,7 +117,7 @@ final class ClaimRegistry {
         Claim claim = standing.claim;
         return claim.mode() == Claim.Mode.TRY && !standing.hasMissedOften()
                 ? enterIfFree(standing, mayRepeat)
-                : enter(standing, mayRepeat, nodes.create(claim, content(claim)));
+                : enter(standing, mayRepeat, nodes.create(claim, content(claim), standing::mayEnter));
     }
 
     private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat, Mono<Nodes.Entry> creation) {
@@ -150,7 +157,7 @@ final class ClaimRegistry {
                 return enter(standing, mayRepeat);
             }
             String path = names.claim(claim.key(), own.name());
-            return nodes.check(List.of(path)).flatMap(checked -> {
+            return nodes.checkOne(path).flatMap(checked -> {
                 Node node = checked.found().get(0);
                 if (node.session() == checked.session() && standing.seen(node)) {
                     return placed(standing, node, line, mayRepeat);
@@ -168,7 +175,7 @@ final class ClaimRegistry {
         if (node == null) {
             return enter(standing, true);
         }
-        return nodes.check(List.of(node.path())).flatMap(checked -> {
+        return nodes.checkOne(node.path()).flatMap(checked -> {
             if (!checked.keeps(0, node)) {
                 boolean unused = standing.vanished(node, checked.loss(node));
                 standing.claimed();
@@ -247,13 +254,19 @@ final class ClaimRegistry {
             if (node != null && node.session() != present && standing.vanished(node, LossReason.SESSION_LOST)) {
                 pushes.push(
                         standing.loss() == null
-                                ? new Signal.Recheck(standing.claim.key())
+                                ? new Signal.RecheckClaim(standing.claim.id())
                                 : new Signal.Suspect(standing.claim.id(), LossReason.SESSION_LOST));
             }
         }
     }
 
     Mono<Boolean> release(Claim claim) {
+        return Mono.defer(() -> ending.computeIfAbsent(
+                claim.id(),
+                id -> end(claim).doOnTerminate(() -> ending.remove(id)).cache()));
+    }
+
+    private Mono<Boolean> end(Claim claim) {
         return Mono.defer(() -> {
             ClaimState standing = standings.remove(claim.id());
             if (standing == null) {
@@ -266,7 +279,9 @@ final class ClaimRegistry {
             if (entering != null) {
                 return removals.finishing(
                         claim,
-                        connection.within(entering.then().onErrorComplete()).then(removals.remove(claim)));
+                        connection
+                                .within(entering.hasElement().onErrorReturn(true))
+                                .flatMap(mayBeThere -> mayBeThere ? removals.remove(claim) : Mono.just(false)));
             }
             if (node == null || standing.isUncertain()) {
                 return standing.isUncertain() ? removals.remove(claim) : Mono.just(false);

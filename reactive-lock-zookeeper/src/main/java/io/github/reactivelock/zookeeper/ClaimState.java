@@ -92,6 +92,11 @@ final class ClaimState {
         return entering;
     }
 
+    /** Whether a node that is made now is wanted. */
+    synchronized boolean mayEnter() {
+        return stage == Stage.ENTERING;
+    }
+
     /** The creation under way. */
     synchronized @Nullable Mono<Nodes.Entry> entering() {
         return entering;

@@ -1,5 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.zookeeper.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
@@ -10,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -29,12 +31,13 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
 
 /**
- * Curator's client, opened by the first command. Commands leave from one thread of this connection's own, in the order
- * in which they were subscribed, because Curator may block its caller: while it makes a new ZooKeeper handle, say.
+ * Curator's client, opened by the first command. Commands leave when it is their turn ({@link Departures}), from one
+ * thread of this connection's own, because Curator may block its caller: while it makes a new ZooKeeper handle, say.
  * Answers come on ZooKeeper's event thread. Safe for use from any thread.
  */
 final class Connection {
@@ -66,9 +69,16 @@ final class Connection {
     private final ZooKeeperBackendOptions options;
     private final Scheduler thread = DriverThreads.scheduler("reactive-lock-zookeeper", 1);
     private final Set<Consumer<ConnectionState>> listeners = new CopyOnWriteArraySet<>();
+    private final Departures departures = new Departures();
+    /** Why the servers are silent, asked once for all who want to know at a time. */
+    private final Flux<String> diagnosis;
+
     private final ConnectionStateListener onState = (client, state) -> changed(state);
     private volatile @Nullable AsyncCuratorFramework opened;
     private volatile int mostNames = DEFAULT_BUFFER / LONGEST_USUAL_NAME;
+    /** When the server last answered a command, by the clock of silence. */
+    private volatile long answeredAt = PAUSES.now();
+
     private volatile boolean closed;
     private final AtomicInteger interruptions = new AtomicInteger();
     /** Runs once; a later close gets the same outcome. */
@@ -77,9 +87,15 @@ final class Connection {
     Connection(ClientSource source, ZooKeeperBackendOptions options) {
         this.source = source;
         this.options = options;
+        this.diagnosis = Flux.defer(
+                        () -> Diagnosis.of(source.servers(), options.commandTimeout().dividedBy(DIAGNOSIS_PART)))
+                .share();
         this.end = Mono.<Void>fromRunnable(this::disconnect)
                 .subscribeOn(thread)
-                .doFinally(signal -> thread.dispose())
+                .doFinally(signal -> {
+                    thread.dispose();
+                    departures.end();
+                })
                 .cache();
     }
 
@@ -88,17 +104,25 @@ final class Connection {
         return source.servers();
     }
 
+    /** Whether there are more commands than may leave, so that an unanswered one may stand in line. */
+    boolean isCrowded() {
+        return departures.isCrowded();
+    }
+
     /** Sends a command and gives its answer the time that a command may take. */
-    <T> Mono<T> ask(Function<AsyncCuratorFramework, CompletionStage<T>> command) {
-        return within(send(command));
+    <T> Mono<T> ask(Rank rank, Function<AsyncCuratorFramework, CompletionStage<T>> command) {
+        return within(send(rank, command));
     }
 
     /** Sends a command whose answer may take as long as Curator goes on trying. */
-    <T> Mono<T> send(Function<AsyncCuratorFramework, CompletionStage<T>> command) {
+    <T> Mono<T> send(Rank rank, Function<AsyncCuratorFramework, CompletionStage<T>> command) {
         return Mono.defer(() -> {
             long begun = System.nanoTime();
-            return onThread(() -> Mono.fromFuture(
-                            command.apply(client()).handle(Answer::new).toCompletableFuture(), true))
+            return Mono.<Answer<T>>create(sink -> {
+                        Question<T> question = new Question<>(rank, command, sink);
+                        MonoSink<Answer<T>> unused = sink.onCancel(() -> departures.withdraw(rank, question));
+                        departures.add(rank, question);
+                    })
                     .flatMap(Answer::asMono)
                     .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                             .scheduler(DriverThreads.timer())
@@ -109,10 +133,74 @@ final class Connection {
         });
     }
 
-    /** An error that says why, if there is no answer in the time that a command may take. */
+    /** A command on its way. */
+    private final class Question<T> implements Runnable {
+
+        private final Rank rank;
+        private final Function<AsyncCuratorFramework, CompletionStage<T>> command;
+        private final MonoSink<Answer<T>> asker;
+
+        Question(
+                Rank rank,
+                Function<AsyncCuratorFramework, CompletionStage<T>> command,
+                MonoSink<Answer<T>> asker) {
+            this.rank = rank;
+            this.command = command;
+            this.asker = asker;
+        }
+
+        /** It is its turn. */
+        @Override
+        public void run() {
+            try {
+                Disposable unused = thread.schedule(this::leave);
+            } catch (RejectedExecutionException e) {
+                answered(null, e);
+            }
+        }
+
+        private void leave() {
+            try {
+                CompletionStage<T> unused =
+                        DriverThreads.call(() -> command.apply(client())).whenComplete(this::answered);
+            } catch (RuntimeException e) {
+                answered(null, e);
+            }
+        }
+
+        private void answered(@Nullable T value, @Nullable Throwable failure) {
+            Answer<T> answer = new Answer<>(value, failure);
+            if (answer.isTheServers()) {
+                answeredAt = PAUSES.now();
+            }
+            departures.answered(rank);
+            asker.success(answer);
+        }
+    }
+
+    /** An error that says why, if the server answers nothing for as long as a command may take. */
     <T> Mono<T> within(Mono<T> answer) {
-        return PAUSES.timeout(answer, options.commandTimeout(), Mono.error(TimeoutException::new))
-                .onErrorResume(this::explained);
+        return answer.timeout(silence(), Mono.error(TimeoutException::new)).onErrorResume(this::explained);
+    }
+
+    /**
+     * A server answers a session in the order of its questions, so while it answers any, each that has left gets its
+     * turn, and then each that stands in line.
+     */
+    private Mono<Void> silence() {
+        return Mono.defer(() -> {
+            long since = PAUSES.now();
+            return Mono.defer(() -> PAUSES.silence(left(since)))
+                    .repeat(() -> !left(since).isZero())
+                    .then();
+        });
+    }
+
+    /** Of the time that the server may be silent. */
+    private Duration left(long since) {
+        long last = answeredAt;
+        long silent = PAUSES.now() - (last - since > 0 ? last : since);
+        return Duration.ofNanos(Math.max(0, options.commandTimeout().toNanos() - silent));
     }
 
     /**
@@ -293,7 +381,8 @@ final class Connection {
 
     private <T> Mono<T> explained(Throwable error) {
         if (error instanceof TimeoutException || error instanceof KeeperException.ConnectionLossException) {
-            return Diagnosis.of(source.servers(), options.commandTimeout().dividedBy(DIAGNOSIS_PART))
+            return diagnosis
+                    .next()
                     .flatMap(said -> Mono.error(ZooKeeperFailure.silent(source.servers(), isConnected(), said, error)));
         }
         return Mono.error(explain(error));
@@ -323,7 +412,19 @@ final class Connection {
     /**
      * A failure travels as a value, because Reactor logs an error that comes after a cancellation as one of its own.
      */
-    private record Answer<T>(@Nullable T value, @Nullable Throwable failure) {
+    record Answer<T>(@Nullable T value, @Nullable Throwable failure) {
+
+        /** Whether the server said it, and not Curator in its place. */
+        boolean isTheServers() {
+            Throwable said = failure instanceof CompletionException e && e.getCause() != null ? e.getCause() : failure;
+            return said == null
+                    || (said instanceof KeeperException refused
+                            && switch (refused.code()) {
+                                case CONNECTIONLOSS, OPERATIONTIMEOUT, SESSIONEXPIRED, REQUESTTIMEOUT -> false;
+                                default -> true;
+                            });
+        }
+
         Mono<T> asMono() {
             if (failure != null) {
                 return Mono.error(

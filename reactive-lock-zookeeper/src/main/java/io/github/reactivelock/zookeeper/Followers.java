@@ -71,7 +71,7 @@ final class Followers {
                 }))
                 .flatMap(line -> moved(standing, node, position(standing, line)))
                 .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
-                        .thenReturn(new Signal.Recheck(key)))
+                        .thenReturn(new Signal.RecheckClaim(standing.claim.id())))
                 .doOnNext(pushes::push)
                 .then();
         boolean unused = watch.update(FireAndForget.run("waiting for a lock in ZooKeeper", news));
@@ -104,7 +104,7 @@ final class Followers {
     private Mono<Signal> moved(ClaimState standing, Node node, QueuePosition position) {
         if (position.own() == null) {
             return standing.vanished(node, LossReason.EXPIRED)
-                    ? Mono.just(new Signal.Recheck(standing.claim.key()))
+                    ? Mono.just(new Signal.RecheckClaim(standing.claim.id()))
                     : Mono.empty();
         }
         if (!position.isOf(node)) {

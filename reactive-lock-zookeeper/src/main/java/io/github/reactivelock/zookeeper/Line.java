@@ -3,7 +3,11 @@ package io.github.reactivelock.zookeeper;
 import io.github.reactivelock.state.Share;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * The claims of one lock in their order, decided from nothing but the names of their nodes. Those that hold the lock
@@ -13,8 +17,38 @@ import java.util.List;
  * @param places the claims, first come first
  * @param holders how many of them hold the lock
  * @param units how many units those have
+ * @param index where claims stand, so that one look at a long line serves many of them
  */
-record Line(List<SequenceNode> places, int holders, long units) {
+record Line(List<SequenceNode> places, int holders, long units, Index index) {
+
+    /** No claim at all. */
+    static final Line NONE = of(List.of());
+
+    /**
+     * Where claims stand.
+     *
+     * @param first of each claim's nodes
+     * @param repeated the claims with further ones
+     * @param lastWhole for each place, the last one before it for the whole, or -1
+     */
+    record Index(Map<String, Integer> first, Set<String> repeated, List<Integer> lastWhole) {
+
+        static Index of(List<SequenceNode> places) {
+            Map<String, Integer> first = new HashMap<>(places.size() * 2);
+            Set<String> repeated = new HashSet<>(0);
+            List<Integer> lastWhole = new ArrayList<>(places.size());
+            int whole = -1;
+            for (int i = 0; i < places.size(); i++) {
+                SequenceNode place = places.get(i);
+                if (first.putIfAbsent(place.claimId(), i) != null) {
+                    repeated.add(place.claimId());
+                }
+                lastWhole.add(whole);
+                whole = place.share().isWhole() ? i : whole;
+            }
+            return new Index(first, repeated, lastWhole);
+        }
+    }
 
     static Line of(List<String> names) {
         List<SequenceNode> places = new ArrayList<>(names.size());
@@ -34,7 +68,7 @@ record Line(List<SequenceNode> places, int holders, long units) {
             units += places.get(holders).share().units();
             holders++;
         }
-        return new Line(places, holders, units);
+        return new Line(places, holders, units, Index.of(places));
     }
 
     /** {@code models/Shares.tla: Fits}. */
@@ -48,7 +82,7 @@ record Line(List<SequenceNode> places, int holders, long units) {
     }
 
     boolean has(String claimId) {
-        return places.stream().anyMatch(place -> place.claimId().equals(claimId));
+        return index.first.containsKey(claimId);
     }
 
     List<SequenceNode> held() {

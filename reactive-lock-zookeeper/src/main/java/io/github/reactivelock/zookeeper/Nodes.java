@@ -2,14 +2,18 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.apache.curator.x.async.AsyncCuratorFramework;
 import org.apache.curator.x.async.api.CreateOption;
 import org.apache.zookeeper.CreateMode;
@@ -28,12 +32,42 @@ final class Nodes {
     private static final Set<CreateOption> PLAIN = Set.of(CreateOption.uncompress);
     private static final byte[] NOTHING = {};
 
+    /** As many nodes as a renewal looks at. */
+    private static final int OF_ONE_BURST = 500;
+
     private final Connection connection;
     private final KeyLayout names;
+    /** By the lock's path. Each asker says whether the answer is known to fit into the client's buffer. */
+    private final Together<Boolean, List<Counted>> looks;
+
+    private final Together<Boolean, List<Counted>> latestLooks;
+    /** By the path of the node. */
+    private final Together<String, Map<String, Node>> checks;
 
     Nodes(Connection connection, KeyLayout names) {
         this.connection = connection;
         this.names = names;
+        this.looks = new Together<>(
+                "looking at a line", Integer.MAX_VALUE, (lock, leaving) -> connection.send(Rank.LOOK, async -> leaving.get()
+                                .contains(true)
+                        ? counted(async, lock)
+                        : count(async, lock)));
+        this.latestLooks = new Together<>(
+                "looking at a line behind a write",
+                Integer.MAX_VALUE,
+                (lock, leaving) -> latest(Rank.LOOK, async -> {
+                            List<Boolean> unused = leaving.get();
+                            return List.of(count(async, lock));
+                        })
+                        .map(answers -> answers.get(0)));
+        this.checks = new Together<>(
+                "looking at nodes behind a write",
+                OF_ONE_BURST,
+                (all, leaving) -> latest(Rank.LOOK, async -> leaving.get().stream()
+                                .map(path -> look(async, path))
+                                .toList())
+                        .map(found -> found.stream()
+                                .collect(Collectors.toMap(Node::path, Function.identity(), (one, same) -> one))));
     }
 
     /** A claim's node just made, and all that were there right after. */
@@ -59,22 +93,48 @@ final class Nodes {
     record Held(SequenceNode place, Read read) {}
 
     /** Makes a claim's node, and the lock's if need be. The answer may come very late. */
-    Mono<Entry> create(Claim claim, Content content) {
+    Mono<Entry> create(Claim claim, Content content, BooleanSupplier isWanted) {
         String lock = names.lock(claim.key());
         byte[] data = content.bytes();
         return connection
-                .send(async -> connection.roomForNames(async, lock).thenCompose(room -> {
-                    Stat stat = new Stat();
-                    CompletionStage<String> created = async.create()
-                            .withOptions(PLAIN, CreateMode.EPHEMERAL_SEQUENTIAL, null, stat)
-                            .forPath(names.claim(claim), data);
-                    return created.thenCombine(
-                            allChildren(async, lock), (path, line) -> new Entry(Node.of(path, stat), Line.of(line)));
-                }))
+                .send(Rank.OTHER, async -> !isWanted.getAsBoolean()
+                        ? CompletableFuture.completedFuture(List.<Made>of())
+                        : connection.roomForNames(async, lock).thenCompose(room -> {
+                            Stat stat = new Stat();
+                            CompletionStage<String> created = async.create()
+                                    .withOptions(PLAIN, CreateMode.EPHEMERAL_SEQUENTIAL, null, stat)
+                                    .forPath(names.claim(claim), data);
+                            Look look = lookBehind(lock);
+                            return created.thenApply(path -> List.of(new Made(Node.of(path, stat), look)));
+                        }))
+                .flatMap(made -> made.isEmpty() ? Mono.<Entry>empty() : made.get(0).entry())
                 .retryWhen(Retry.max(ATTEMPTS_TO_MAKE_PARENTS)
                         .filter(NoNodeException.class::isInstance)
                         .doBeforeRetryAsync(signal -> makeLock(lock))
                         .onRetryExhaustedThrow((retry, signal) -> signal.failure()));
+    }
+
+    /** A node, and a look that left after the creation did. */
+    private record Made(Node node, Look look) {
+        Mono<Entry> entry() {
+            return look.line().map(line -> new Entry(node, line));
+        }
+    }
+
+    /** A look at a line that is on its way, or about to be. */
+    private record Look(CompletableFuture<Connection.Answer<List<Counted>>> answer) {
+        Mono<Line> line() {
+            return Together.answer(answer).map(Nodes::line);
+        }
+    }
+
+    /** Called where a command leaves: what is asked for here leaves after that, and is one question for many. */
+    private Look lookBehind(String lock) {
+        return new Look(looks.join(lock, true));
+    }
+
+    private static Line line(List<Counted> found) {
+        return found.isEmpty() ? Line.NONE : found.get(0).line();
     }
 
     /** All claims on a lock, and the number that the next one to come will have. */
@@ -93,14 +153,15 @@ final class Nodes {
     /** As {@link #line}, with the number of the next claim. The lock's node is made if need be. */
     Mono<Counted> counted(String key) {
         String lock = names.lock(key);
-        return connection.ask(async -> count(async, lock)).flatMap(found -> counted(key, found, this::counted));
+        return connection.within(looks.ask(lock, false)).flatMap(found -> counted(key, found, this::counted));
     }
 
     /** As {@link #counted}, after a write that a majority took. */
     Mono<Counted> latestCounted(String key) {
         String lock = names.lock(key);
-        return latest(async -> List.of(count(async, lock)))
-                .flatMap(answers -> counted(key, answers.get(0), this::latestCounted));
+        return connection
+                .within(latestLooks.ask(lock, false))
+                .flatMap(found -> counted(key, found, this::latestCounted));
     }
 
     private Mono<Counted> counted(String key, List<Counted> found, Function<String, Mono<Counted>> again) {
@@ -118,7 +179,7 @@ final class Nodes {
         String path = names.claim(claim, number);
         byte[] data = content.bytes();
         return connection
-                .send(async -> connection.roomForNames(async, lock).thenCompose(room -> {
+                .send(Rank.OTHER, async -> connection.roomForNames(async, lock).thenCompose(room -> {
                     CompletionStage<?> created = async.transaction()
                             .forOperations(List.of(
                                     async.transactionOp()
@@ -126,9 +187,11 @@ final class Nodes {
                                             .withOptions(CreateMode.EPHEMERAL_SEQUENTIAL, null, false)
                                             .forPath(names.claim(claim), data),
                                     async.transactionOp().check().forPath(path)));
-                    return created.thenCombine(look(async, path), (done, node) -> node)
-                            .thenCombine(allChildren(async, lock), (node, line) -> new Entry(node, Line.of(line)));
+                    CompletionStage<Node> made = look(async, path);
+                    Look look = lookBehind(lock);
+                    return created.thenCombine(made, (done, node) -> new Made(node, look));
                 }))
+                .flatMap(Made::entry)
                 .onErrorResume(NoNodeException.class, error -> Mono.empty());
     }
 
@@ -142,7 +205,7 @@ final class Nodes {
 
     private Mono<Void> makeContainer(String path) {
         return connection
-                .send(async ->
+                .send(Rank.OTHER, async ->
                         async.create().withOptions(PLAIN, CreateMode.CONTAINER).forPath(path, NOTHING))
                 .onErrorResume(NodeExistsException.class, error -> Mono.empty())
                 .then();
@@ -150,18 +213,19 @@ final class Nodes {
 
     /** The claims of a lock, as the server knows them that this client is connected to. */
     Mono<Line> line(String key) {
-        return connection.ask(async -> children(async, names.lock(key))).map(Line::of);
+        return connection.within(looks.ask(names.lock(key), false)).map(Nodes::line);
     }
 
     /** The names of all nodes below the root, after a write that a majority took. */
     Mono<List<String>> locks() {
-        return latest(async -> List.of(children(async, names.root()))).map(answers -> answers.get(0));
+        return connection
+                .within(latest(Rank.LOOK, async -> List.of(children(async, names.root()))))
+                .map(answers -> answers.get(0));
     }
 
     /** As {@link #line}, after a write that a majority took. */
     Mono<Line> latestLine(String key) {
-        String lock = names.lock(key);
-        return latest(async -> List.of(children(async, lock))).map(answers -> Line.of(answers.get(0)));
+        return connection.within(latestLooks.ask(names.lock(key), false)).map(Nodes::line);
     }
 
     /**
@@ -169,9 +233,10 @@ final class Nodes {
      * then, Curator sends the questions first; an answer that came before the write's may be old, and all are asked for
      * again.
      */
-    private <T> Mono<List<T>> latest(Function<AsyncCuratorFramework, List<CompletionStage<T>>> questions) {
+    private <T> Mono<List<T>> latest(
+            Rank rank, Function<AsyncCuratorFramework, List<CompletionStage<T>>> questions) {
         return connection
-                .ask(async -> {
+                .send(rank, async -> {
                     CompletableFuture<?> caughtUp = write(async).toCompletableFuture();
                     AtomicBoolean early = new AtomicBoolean();
                     List<CompletableFuture<T>> answers = questions.apply(async).stream()
@@ -194,7 +259,7 @@ final class Nodes {
                         ? Mono.just(answers.get().stream()
                                 .map(CompletableFuture::join)
                                 .toList())
-                        : latest(questions));
+                        : latest(rank, questions));
     }
 
     /**
@@ -239,10 +304,26 @@ final class Nodes {
                 });
     }
 
-    /** Looks at nodes after a write, which proves that a majority still knows the session. */
+    /**
+     * Looks at the nodes of holds after a write, which proves that a majority still knows the session. Leaves before
+     * what claims that wait have to ask.
+     */
     Mono<Checked> check(List<String> paths) {
-        return latest(async -> paths.stream().map(path -> look(async, path)).toList())
-                .flatMap(found -> connection.session().map(session -> new Checked(found, session)));
+        return connection
+                .within(latest(Rank.HOLD, async ->
+                        paths.stream().map(path -> look(async, path)).toList()))
+                .flatMap(this::checked);
+    }
+
+    /** As {@link #check}, for one node of a claim that has no hold: those of many are looked at in one burst. */
+    Mono<Checked> checkOne(String path) {
+        return connection
+                .within(checks.ask("", path))
+                .flatMap(found -> checked(List.of(found.getOrDefault(path, Node.absent(path)))));
+    }
+
+    private Mono<Checked> checked(List<Node> found) {
+        return connection.session().map(session -> new Checked(found, session));
     }
 
     private static CompletionStage<Node> look(AsyncCuratorFramework async, String path) {
@@ -254,7 +335,7 @@ final class Nodes {
     /** Empty if the node is not there. */
     Mono<Read> read(String path) {
         return connection
-                .ask(async -> {
+                .ask(Rank.LOOK, async -> {
                     Stat stat = new Stat();
                     CompletionStage<byte[]> data =
                             async.getData().undecompressedStoringStatIn(stat).forPath(path);
@@ -267,7 +348,7 @@ final class Nodes {
     /** Whether it was there. */
     Mono<Boolean> delete(String path) {
         return connection
-                .ask(async -> ifThere(async.delete().forPath(path).thenApply(done -> List.of(path))))
+                .ask(Rank.END, async -> ifThere(async.delete().forPath(path).thenApply(done -> List.of(path))))
                 .map(deleted -> !deleted.isEmpty());
     }
 
@@ -280,6 +361,7 @@ final class Nodes {
     /** Makes sure that this session's notice node is there. */
     Mono<Void> makeNotice(String path) {
         Mono<String> make = connection.ask(
+                Rank.HOLD,
                 async -> async.create().withOptions(PLAIN, CreateMode.EPHEMERAL).forPath(path, NOTHING));
         return make.onErrorResume(
                         error -> isCause(error, NoNodeException.class),
@@ -296,7 +378,7 @@ final class Nodes {
     /** Tells one client something, if it is there. */
     Mono<Void> notice(String path, String text) {
         return connection
-                .ask(async -> ifThere(async.setData()
+                .ask(Rank.END, async -> ifThere(async.setData()
                         .uncompressed()
                         .forPath(path, KeyLayout.bytes(text))
                         .thenApply(stat -> List.of(path))))

@@ -1,6 +1,5 @@
 package io.github.reactivelock.zookeeper;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,28 +24,23 @@ record QueuePosition(
     }
 
     static QueuePosition of(String claimId, Line line) {
-        SequenceNode own = null;
-        boolean in = false;
-        SequenceNode predecessor = null;
-        SequenceNode lastWhole = null;
-        List<SequenceNode> surplus = new ArrayList<>(0);
-        for (int i = 0; i < line.places().size(); i++) {
-            SequenceNode place = line.places().get(i);
-            if (!place.claimId().equals(claimId)) {
-                if (own == null) {
-                    predecessor = place;
-                    lastWhole = place.share().isWhole() ? place : lastWhole;
-                }
-            } else if (own == null) {
-                own = place;
-                in = i < line.holders();
-            } else {
-                surplus.add(place);
-            }
+        Integer first = line.index().first().get(claimId);
+        if (first == null) {
+            return new QueuePosition(null, false, null, null, List.of());
         }
-        return own == null
-                ? new QueuePosition(null, false, null, null, surplus)
-                : new QueuePosition(own, in, predecessor, lastWhole, surplus);
+        List<SequenceNode> places = line.places();
+        int whole = line.index().lastWhole().get(first);
+        List<SequenceNode> surplus = line.index().repeated().contains(claimId)
+                ? places.subList(first + 1, places.size()).stream()
+                        .filter(place -> place.claimId().equals(claimId))
+                        .toList()
+                : List.of();
+        return new QueuePosition(
+                places.get(first),
+                first < line.holders(),
+                first == 0 ? null : places.get(first - 1),
+                whole < 0 ? null : places.get(whole),
+                surplus);
     }
 
     /** Whether the claim stands with this node, and not with one that it has given up. */

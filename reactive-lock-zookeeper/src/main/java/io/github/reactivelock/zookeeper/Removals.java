@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,6 +30,9 @@ final class Removals {
     private final Nodes nodes;
     /** What is to be tried again, by the claim's id or the node's path. */
     private final Map<String, Mono<Boolean>> unfinished = new ConcurrentHashMap<>();
+
+    /** Those of them that are being tried again. */
+    private final Set<String> trying = ConcurrentHashMap.newKeySet();
 
     private final AtomicInteger underWay = new AtomicInteger();
     private final AtomicBoolean pausing = new AtomicBoolean();
@@ -67,7 +71,7 @@ final class Removals {
      * touched.
      */
     Mono<Boolean> remove(Node givenUp) {
-        Mono<Boolean> again = nodes.check(List.of(givenUp.path()))
+        Mono<Boolean> again = nodes.checkOne(givenUp.path())
                 .flatMap(checked -> checked.found().get(0).czxid() == givenUp.czxid()
                         ? nodes.delete(givenUp.path())
                         : Mono.just(false));
@@ -142,9 +146,11 @@ final class Removals {
 
     Mono<Void> removeUnfinished() {
         return Flux.defer(() -> Flux.fromIterable(Map.copyOf(unfinished).entrySet()))
+                .filter(left -> trying.add(left.getKey()))
                 .flatMap(
                         left -> finishing(left.getKey(), left.getValue(), left.getValue())
-                                .onErrorComplete(),
+                                .onErrorComplete()
+                                .doFinally(signal -> trying.remove(left.getKey())),
                         AT_ONCE)
                 .then();
     }

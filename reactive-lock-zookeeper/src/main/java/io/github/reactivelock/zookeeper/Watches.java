@@ -3,6 +3,7 @@ package io.github.reactivelock.zookeeper;
 import static java.util.stream.Collectors.toUnmodifiableSet;
 
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -68,7 +69,7 @@ final class Watches {
         return Mono.defer(() -> {
             Once watcher = new Once();
             Mono<Boolean> sent = connection
-                    .send(async -> read(async.unwrap(), path, watcher))
+                    .send(Rank.OTHER, async -> read(async.unwrap(), path, watcher))
                     .cache();
             Runnable takeBack = () -> {
                 if (watcher.over.compareAndSet(false, true)) {
@@ -115,7 +116,7 @@ final class Watches {
                     Place place = new Place(connection.shared(), path);
                     READING.compute(place, (node, others) -> and(others, watcher));
                     Mono<List<String>> sent = connection
-                            .send(async -> connection
+                            .send(Rank.LOOK, async -> connection
                                     .roomForNames(async, path)
                                     .thenCompose(room -> readNames(async.unwrap(), path, watcher)))
                             .cache();
@@ -195,7 +196,7 @@ final class Watches {
     private void takeBack(String path, Watcher watcher, Mono<?> sent) {
         Mono<Void> removal = Mono.defer(() -> connection.isClosed()
                 ? Mono.<Void>empty()
-                : connection.ask(async ->
+                : connection.ask(Rank.OTHER, async ->
                         async.removeWatches().removing(watcher, LOCALLY).forPath(path)));
         Disposable unused = FireAndForget.run(
                 "taking back a watch", sent.then().onErrorComplete().then(removal));

@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -100,7 +101,7 @@ final class WatchesBelow {
         Shared(String path) {
             this.path = path;
             this.sent = connection
-                    .send(async -> add(async, path, this))
+                    .send(Rank.LOOK, async -> add(async, path, this))
                     .doOnSuccess(done -> hasBegun.accept(path))
                     .cache();
             connection.onChange(this);
@@ -159,7 +160,7 @@ final class WatchesBelow {
                 Mono<Void> removal = Mono.defer(() -> connection.isClosed()
                         ? Mono.<Void>empty()
                         : connection.ask(
-                                async -> removed(async.removeWatches(), this).forPath(path)));
+                                Rank.LOOK, async -> removed(async.removeWatches(), this).forPath(path)));
                 Mono<Void> told =
                         sent.onErrorComplete().then(removal).onErrorComplete().cache();
                 leaving.add(told);

@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.StaleTokenException;
+import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.framework.api.transaction.CuratorOp;
@@ -62,7 +63,7 @@ public final class ZooKeeperFencingGuard {
     }
 
     private Mono<List<CuratorTransactionResult>> write(Node holder, CuratorOp... changes) {
-        return connection.ask(async -> {
+        return connection.ask(Rank.OTHER, async -> {
             List<CuratorOp> all = new ArrayList<>();
             all.add(async.transactionOp().check().forPath(holder.path()));
             all.addAll(List.of(changes));

@@ -192,6 +192,11 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     @Override
+    public boolean holdsBack(Claim claim) {
+        return queue.holdsBack(claim);
+    }
+
+    @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
         return Renewal.of(held, queue, nodes);
     }

@@ -51,7 +51,7 @@ class GivenUpNodeTest extends ProxiedFixture {
     }
 
     private static Node make(Nodes nodes, Claim claim) {
-        return ZooKeepers.get(nodes.create(claim, Content.of("given-up", claim)))
+        return ZooKeepers.get(nodes.create(claim, Content.of("given-up", claim), () -> true))
                 .node();
     }
 }

@@ -52,7 +52,7 @@ class ShareRacesTest extends Fixture {
 
     private Waiting enterAgain(Claim claim) {
         ClaimState state = new ClaimState(claim);
-        Nodes.Entry entry = ZooKeepers.get(nodes.create(claim, Content.of("races", claim)));
+        Nodes.Entry entry = ZooKeepers.get(nodes.create(claim, Content.of("races", claim), () -> true));
         assertThat(state.seen(entry.node())).isTrue();
         return new Waiting(state, entry.node(), QueuePosition.of(claim.id(), entry.line()));
     }
