@@ -60,19 +60,27 @@ final class QuickClaims {
         if (!isTry && offset != UNKNOWN && session.sql().knows("retake") && known.contains(claim.key())) {
             return retaken(session, claim, offset + micros());
         }
-        byte[] key = Keys.bytes(claim.key());
-        long lease = Keys.micros(claim.lease());
-        Mono<Seen> seen = isTry && session.sql().knows("try")
-                ? session.one(
-                        "try", Seen::read, key, claim.id(), key, claim.id(), claim.owner(), pushes.client(), lease)
-                : session.one("take", Seen.of(session), key, claim.id(), claim.owner(), pushes.client(), lease);
-        return session.alone(seen)
+        return tried(session, claim, isTry)
                 .doOnNext(row -> {
                     if (claim.id().equals(row.claimId())) {
                         ahead = row.token() - micros();
                     }
                 })
                 .flatMap(row -> row.taken(claim));
+    }
+
+    private Mono<Seen> tried(Session session, Claim claim, boolean isTry) {
+        byte[] key = Keys.bytes(claim.key());
+        String id = claim.id();
+        String client = pushes.client();
+        long lease = Keys.micros(claim.lease());
+        if (session.sql().isMySql()) {
+            return session.inOne("take", Seen.of(session), key, id, claim.owner(), client, lease, key);
+        }
+        return session.alone(
+                isTry && session.sql().knows("try")
+                        ? session.one("try", Seen::read, key, id, key, id, claim.owner(), client, lease)
+                        : session.one("take", Seen.of(session), key, id, claim.owner(), client, lease));
     }
 
     /**
@@ -131,11 +139,16 @@ final class QuickClaims {
         return switch (session.sql().dialect) {
             case POSTGRESQL -> session.inOne("keep", Seen::read, claim.id());
             case MARIADB ->
-                session.alone(session.change("keep", claim.id()))
-                        .filter(rows -> rows > 0)
-                        .flatMap(rows ->
-                                session.alone(session.one("glance", Seen::read, (Object) Keys.bytes(claim.key()))));
+                session.sql().isMySql() && session.sql().knows("keep")
+                        ? session.inOne("keep", Seen::read, claim.id(), Keys.bytes(claim.key()))
+                        : keptAndSeen(session, claim);
             case H2 -> Mono.empty();
         };
+    }
+
+    private static Mono<Seen> keptAndSeen(Session session, Claim claim) {
+        return session.alone(session.change("keep", claim.id()))
+                .filter(rows -> rows > 0)
+                .flatMap(rows -> session.alone(session.one("glance", Seen::read, (Object) Keys.bytes(claim.key()))));
     }
 }

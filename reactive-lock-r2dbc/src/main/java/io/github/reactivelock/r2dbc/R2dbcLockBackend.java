@@ -19,6 +19,7 @@ import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.ConnectionFactoryOptions;
+import io.r2dbc.spi.Option;
 import java.time.Duration;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -126,7 +127,17 @@ public final class R2dbcLockBackend implements LockBackend {
                     "this is not an address as r2dbc:driver://user:password@host:port/database;"
                             + " percent-encode what is special in user and password");
         }
-        return connect(opening(address), place(address), options);
+        ConnectionFactory unpooled = opening(address);
+        Sql sql = sql(unpooled, options);
+        Object several = address.getValue(Option.valueOf("allowMultiQueries"));
+        if (several != null && Boolean.parseBoolean(several.toString())) {
+            sql.allowSeveral();
+        }
+        return connect(unpooled, place(address), options, sql);
+    }
+
+    private static Sql sql(ConnectionFactory unpooled, R2dbcBackendOptions options) {
+        return new Sql(Dialect.of(unpooled), options.prefix(), options.commandTimeout());
     }
 
     /** Host, port and database; what is in this process or in a file has but the last. */
@@ -150,14 +161,14 @@ public final class R2dbcLockBackend implements LockBackend {
      * @return a backend that has not connected yet
      */
     public static R2dbcLockBackend connect(ConnectionFactory unpooled, R2dbcBackendOptions options) {
-        return connect(unpooled, "", options);
+        return connect(unpooled, "", options, sql(unpooled, options));
     }
 
-    private static R2dbcLockBackend connect(ConnectionFactory unpooled, String place, R2dbcBackendOptions options) {
+    private static R2dbcLockBackend connect(
+            ConnectionFactory unpooled, String place, R2dbcBackendOptions options, Sql sql) {
         if (unpooled instanceof ConnectionPool) {
             throw new IllegalArgumentException("the ConnectionFactory is a pool already; give it to using(…)");
         }
-        Sql sql = new Sql(Dialect.of(unpooled), options.prefix(), options.commandTimeout());
         ConnectionPoolConfiguration pool = ConnectionPoolConfiguration.builder(new Guarded(unpooled, sql))
                 .initialSize(0)
                 .maxSize(options.connections())
@@ -333,7 +344,7 @@ public final class R2dbcLockBackend implements LockBackend {
             return new Session(opened, sql)
                     .change("bound")
                     .doOnNext(done -> sql.boundWhenOpened())
-                    .thenReturn(opened)
+                    .<Connection>thenReturn(new WithoutLifecycle(opened))
                     .onErrorResume(
                             error -> Database.giveBack(opened).onErrorComplete().then(Mono.error(error)));
         }

@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.r2dbc.spi.Batch;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
 import io.r2dbc.spi.Result;
@@ -8,6 +9,7 @@ import io.r2dbc.spi.Statement;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -16,6 +18,10 @@ import reactor.core.publisher.Mono;
  * statement are as long as the shortest, or twice as long where they are pairs.
  */
 record Session(Connection connection, Sql sql) {
+
+    private static final List<String> BEGIN =
+            List.of("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION");
+    private static final List<String> END = List.of("COMMIT");
 
     <T> Mono<List<T>> all(String statement, Function<Row, T> read, Object... parameters) {
         return rows(statement, read, parameters).collectList();
@@ -127,10 +133,39 @@ record Session(Connection connection, Sql sql) {
 
     /**
      * Runs a statement that does all that a command needs, if this database has one; empty if not, or if more has to be
-     * known. A compound statement is a transaction of its own.
+     * known. A compound statement is a transaction of its own, and so is a script of MySQL.
      */
     <T> Mono<T> inOne(String statement, Function<Row, T> read, Object... parameters) {
-        return sql.knows(statement) ? inOne(all(statement, read, parameters)) : Mono.empty();
+        if (!sql.knows(statement)) {
+            return Mono.empty();
+        }
+        return sql.isMySql()
+                ? script(statement, read, parameters)
+                        .doOnNext(rows -> sql.compoundsWork())
+                        .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()))
+                : inOne(all(statement, read, parameters));
+    }
+
+    /**
+     * A transaction of several statements that MySQL gets as one text. The server carries out none of those that stand
+     * behind one that failed, and nothing counts before the COMMIT.
+     */
+    private <T> Mono<List<T>> script(String name, Function<Row, T> read, Object... parameters) {
+        Mono<List<T>> answer = Flux.defer(() -> {
+                    Batch batch = connection.createBatch();
+                    List<String> limit = sql.isBoundWhenOpened() ? List.of() : List.of(sql.text("bound"));
+                    List<String> back = sql.isBoundWhenOpened() ? List.of() : List.of(sql.text("unbound"));
+                    Stream.of(limit, BEGIN, sql.script(name, parameters), END, back)
+                            .flatMap(List::stream)
+                            .forEach(batch::add);
+                    return batch.execute();
+                })
+                .concatMap(result -> result.map((row, metadata) -> read.apply(row)))
+                .collectList();
+        return answer.onErrorResume(error -> changed("ROLLBACK")
+                .then(sql.isBoundWhenOpened() ? Mono.just(0L) : change("unbound"))
+                .onErrorComplete()
+                .then(Mono.error(error)));
     }
 
     private <T> Mono<T> inOne(Mono<List<T>> answer) {

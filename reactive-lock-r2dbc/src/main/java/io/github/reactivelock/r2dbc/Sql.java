@@ -8,16 +8,22 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The statements of one dialect with the names of tables put in; values are always parameters. */
+/**
+ * The statements of one dialect with the names of tables put in. Values are parameters; in a script of MySQL, which
+ * takes none, they are hexadecimal digits.
+ */
 final class Sql {
 
     /** What statements call parts of their own, which would hide a table of that name. */
@@ -43,6 +49,8 @@ final class Sql {
 
     private static final String MARK = "-- name: ";
     private static final Pattern LIST = Pattern.compile("\\$\\{(keys|ids|leases)}");
+    private static final Pattern PARAMETER = Pattern.compile("\\?");
+    private static final Pattern STATEMENT = Pattern.compile("\\$\\{statement:([a-z_]+)}");
     private static final Pattern TABLES = Pattern.compile("(INDEX IF NOT EXISTS )?reactive_lock");
 
     /**
@@ -60,7 +68,12 @@ final class Sql {
     final String prefix;
     private final Duration patience;
     private final Map<String, String> statements = new HashMap<>();
+    /** What a command is in MySQL where its driver sends several statements as one text. */
+    private final Map<String, List<String>> scripts = new HashMap<>();
+
     private volatile boolean compounds = true;
+    private volatile boolean severalAllowed;
+    private volatile boolean scriptsWork;
     private volatile boolean learned;
     private final AtomicBoolean asked = new AtomicBoolean();
     private volatile boolean compoundsWork;
@@ -84,17 +97,25 @@ final class Sql {
                     dialect == Dialect.MARIADB && !IMPATIENT.matcher(name[0]).matches();
             String text = complete(isPatient ? PATIENT + plain : plain);
             String statement = isListed(text) ? text : dialect.numbered(text);
-            if (name.length > 1 && name[1].equals(dialect.id())) {
+            if (dialect == Dialect.MARIADB && name.length > 1 && name[1].equals("mysql")) {
+                scripts.put(name[0], List.of(complete(plain).split(";\\s*", -1)));
+            } else if (name.length > 1 && name[1].equals(dialect.id())) {
                 statements.put(name[0], statement); // wherever the one for all stands
             } else if (name.length == 1) {
                 statements.putIfAbsent(name[0], statement);
             }
         }
+        scripts.replaceAll((name, script) -> script.stream().map(this::withStatements).toList());
     }
 
-    /** Whether this dialect has a statement for something, and the server understands it. */
+    /** A script may have a statement of MariaDB as a part. */
+    private String withStatements(String part) {
+        return STATEMENT.matcher(part).replaceAll(found -> Matcher.quoteReplacement(template(found.group(1))));
+    }
+
+    /** Whether this dialect has a statement for something, and the server and the driver take it. */
     boolean knows(String name) {
-        return statements.containsKey(name) && (compounds || dialect != Dialect.MARIADB);
+        return isMySql() ? scriptsWork && scripts.containsKey(name) : statements.containsKey(name);
     }
 
     /**
@@ -102,8 +123,10 @@ final class Sql {
      * statement was carried out: where these do not work, no claim may get a lock that could not be given to the next.
      */
     boolean knowsBoth() {
-        return dialect == Dialect.POSTGRESQL || (compounds && compoundsWork);
+        return dialect == Dialect.POSTGRESQL || ((compounds || scriptsWork) && compoundsWork);
     }
+
+    /** A compound statement was carried out, or a script. */
 
     void compoundsWork() {
         compoundsWork = true;
@@ -119,6 +142,11 @@ final class Sql {
         return dialect == Dialect.MARIADB && asked.compareAndSet(false, true);
     }
 
+    /** MariaDB's driver was told to send several statements as one text; that of MySQL always does. */
+    void allowSeveral() {
+        severalAllowed = true;
+    }
+
     /** Learns from what a connection says whether this is MySQL: a refused statement may cost its connection. */
     void learn(Connection connection) {
         if (dialect == Dialect.MARIADB && !learned) {
@@ -127,6 +155,9 @@ final class Sql {
                     .getDatabaseVersion()
                     .toLowerCase(Locale.ROOT)
                     .contains("mariadb");
+            String driver = Answers.real(connection).getClass().getName();
+            scriptsWork = driver.startsWith("io.asyncer.r2dbc.mysql.")
+                    || (severalAllowed && driver.startsWith("org.mariadb.r2dbc."));
             learned = true;
         }
     }
@@ -169,6 +200,29 @@ final class Sql {
                                 ? "CASE claim_id" + (" WHEN ? THEN " + dialect.number()).repeat(length) + " END"
                                 : "IN (?" + ", ?".repeat(length - 1) + ")")));
         return dialect == Dialect.MARIADB ? "/*text*/ " + statement : statement;
+    }
+
+    /**
+     * The parts of a script. Hexadecimal digits mean the same in every mode and character set of a session, and nothing
+     * in them ends a text.
+     */
+    List<String> script(String name, Object... parameters) {
+        Iterator<Object> values = Arrays.asList(parameters).iterator();
+        return Objects.requireNonNull(scripts.get(name), name).stream()
+                .map(part -> PARAMETER
+                        .matcher(part)
+                        .replaceAll(found -> Matcher.quoteReplacement(literal(values.next()))))
+                .toList();
+    }
+
+    private static String literal(Object value) {
+        if (value instanceof Long) {
+            return value.toString();
+        }
+        return value instanceof byte[] bytes
+                ? "x'" + HexFormat.of().formatHex(bytes) + "'"
+                : "_utf8mb4 x'" + HexFormat.of().formatHex(((String) value).getBytes(StandardCharsets.UTF_8))
+                        + "' COLLATE utf8mb4_bin";
     }
 
     /** The statements that create the tables; an index is in the schema of its table and has no schema in its name. */

@@ -109,6 +109,45 @@ BEGIN NOT ATOMIC
     END IF;
 END
 
+-- name: claim mysql
+-- The same as a script: a transaction of statements that go to MySQL as one text, because it knows compound statements only
+-- in procedures. What one statement finds the next reads from variables of the session; each is set before it is read. A script
+-- takes no parameters, so values are put in as hexadecimal digits (Sql.script).
+SET @rlock_key = ?, @rlock_claim = ?, @rlock_owner = ?, @rlock_client = ?, @rlock_lease = ?, @rlock_joins = ?,
+    @rlock_had = NULL, @rlock_token = NULL, @rlock_end = NULL, @rlock_waiting = NULL, @rlock_places = NULL,
+    @rlock_watched = NULL, @rlock_now = ${now};
+SELECT claim_id, token, lease_end INTO @rlock_had, @rlock_token, @rlock_end
+FROM ${lock} WHERE lock_key = @rlock_key AND @rlock_joins = 0;
+SET @rlock_busy = coalesce(@rlock_had <> @rlock_claim AND @rlock_end > @rlock_now, 0);
+INSERT INTO ${lock} (lock_key, token, lease_end, waiting, places, watched_until)
+SELECT @rlock_key, 0, 0, 0, 0, 0 FROM DUAL WHERE @rlock_busy = 0 ON DUPLICATE KEY UPDATE lock_key = VALUES(lock_key);
+SELECT claim_id, token, lease_end, waiting, places, watched_until
+INTO @rlock_had, @rlock_token, @rlock_end, @rlock_waiting, @rlock_places, @rlock_watched
+FROM ${lock} WHERE lock_key = @rlock_key AND @rlock_busy = 0 FOR UPDATE;
+SET @rlock_now = ${now};
+SET @rlock_does = CASE
+    WHEN @rlock_had = @rlock_claim AND @rlock_end > @rlock_now THEN 'extend'
+    WHEN @rlock_had IS NOT NULL AND @rlock_end > @rlock_now THEN IF(@rlock_joins = 1, 'join', 'look')
+    WHEN (@rlock_had IS NULL OR @rlock_waiting = 0) AND @rlock_watched < @rlock_now THEN 'take' END;
+SET @rlock_place = IF(@rlock_does = 'join', 1 + IF(@rlock_waiting = 1, @rlock_places,
+    greatest(@rlock_places, (SELECT coalesce(max(place), 0) FROM ${waiter} WHERE lock_key = @rlock_key))), NULL);
+UPDATE ${lock} SET
+    claim_id = IF(@rlock_does = 'take', @rlock_claim, claim_id),
+    owner = IF(@rlock_does = 'take', @rlock_owner, owner),
+    client = IF(@rlock_does = 'take', @rlock_client, client),
+    token = IF(@rlock_does = 'take', greatest(token + 1, @rlock_now), token),
+    lease_end = IF(@rlock_does = 'join', lease_end, @rlock_now + @rlock_lease),
+    waiting = CASE @rlock_does WHEN 'take' THEN 0 WHEN 'join' THEN 1 ELSE waiting END,
+    places = coalesce(@rlock_place, places)
+WHERE lock_key = @rlock_key AND @rlock_does IN ('take', 'join', 'extend');
+INSERT INTO ${waiter} (claim_id, lock_key, place, owner, client, lease, alive_until)
+SELECT @rlock_claim, @rlock_key, @rlock_place, @rlock_owner, @rlock_client, @rlock_lease, @rlock_now + @rlock_lease
+FROM DUAL WHERE @rlock_place IS NOT NULL ON DUPLICATE KEY UPDATE alive_until = VALUES(alive_until);
+SELECT CONVERT(IF(@rlock_does = 'take', @rlock_claim, @rlock_had) USING utf8mb4) AS claim_id,
+    CAST(IF(@rlock_does = 'take', greatest(@rlock_token + 1, @rlock_now), @rlock_token) AS SIGNED) AS token,
+    CAST(IF(@rlock_does IN ('take', 'extend'), @rlock_lease, @rlock_end - @rlock_now) AS SIGNED) AS remaining
+FROM DUAL WHERE @rlock_does IS NOT NULL
+
 -- name: hand postgresql
 -- Ends the owner's hold and gives the lock to who has waited longest. A statement sees the queue as it was when it began,
 -- and the row as it is once it is locked. So the lock is made free only if the row says that no claim waits, or that none
@@ -187,6 +226,31 @@ BEGIN NOT ATOMIC
     END IF;
 END
 
+-- name: hand mysql
+-- No answer comes back if more has to be known, or who was next has left the queue in this moment.
+SET @rlock_key = ?, @rlock_claim = ?, @rlock_had = NULL, @rlock_token = NULL, @rlock_end = NULL, @rlock_watched = NULL,
+    @rlock_next = NULL, @rlock_owner = NULL, @rlock_client = NULL, @rlock_lease = 0, @rlock_units = NULL;
+SELECT claim_id, token, lease_end, watched_until INTO @rlock_had, @rlock_token, @rlock_end, @rlock_watched
+FROM ${lock} WHERE lock_key = @rlock_key FOR UPDATE;
+SET @rlock_now = ${now};
+SET @rlock_owns = coalesce(@rlock_had = @rlock_claim AND @rlock_end > @rlock_now AND @rlock_watched < @rlock_now, 0);
+SELECT claim_id, owner, client, lease, units INTO @rlock_next, @rlock_owner, @rlock_client, @rlock_lease, @rlock_units
+FROM ${waiter} WHERE lock_key = @rlock_key AND @rlock_owns = 1 AND alive_until > @rlock_now ORDER BY place LIMIT 1;
+DELETE FROM ${waiter} WHERE claim_id = @rlock_next AND @rlock_units = 2147483647;
+SET @rlock_served = ROW_COUNT();
+SET @rlock_now = ${now};
+SET @rlock_does = CASE
+    WHEN @rlock_owns = 1 AND @rlock_next IS NULL THEN 'free'
+    WHEN @rlock_owns = 1 AND @rlock_served = 1 THEN 'serve' END;
+SET @rlock_others = EXISTS (SELECT 1 FROM ${waiter} WHERE lock_key = @rlock_key);
+UPDATE ${lock} SET claim_id = @rlock_next, owner = @rlock_owner, client = @rlock_client,
+    token = IF(@rlock_does = 'serve', greatest(token + 1, @rlock_now), token),
+    lease_end = @rlock_now + @rlock_lease, waiting = IF(@rlock_does = 'serve', @rlock_others, 0)
+WHERE lock_key = @rlock_key AND @rlock_does IS NOT NULL;
+SELECT CONVERT(@rlock_next USING utf8mb4) AS claim_id, CONVERT(@rlock_client USING utf8mb4) AS client,
+    CAST(IF(@rlock_does = 'serve', greatest(@rlock_token + 1, @rlock_now), @rlock_token) AS SIGNED) AS token
+FROM DUAL WHERE @rlock_does IS NOT NULL
+
 -- name: keep postgresql
 -- Keeps a waiting claim alive and looks at the lock meanwhile. The release that serves the claim reads the clock when its row is
 -- gone, so a grant that comes after this is younger than the question.
@@ -200,6 +264,11 @@ FROM ${lock} l JOIN kept k ON l.lock_key = k.lock_key WHERE l.waiting = 1
 
 -- name: keep mariadb
 UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id = ? AND alive_until > ${now}
+
+-- name: keep mysql
+${statement:keep};
+SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock}
+WHERE lock_key = ? AND waiting = 1 AND ROW_COUNT() > 0
 
 -- name: take postgresql
 -- Takes a lock that is free; no row comes back if it is not. What it knows of the time is from before the row was locked:
@@ -254,6 +323,10 @@ ON DUPLICATE KEY UPDATE
     lease_end = IF(claim_id = VALUES(claim_id) AND (lease_end > VALUES(token) OR (waiting = 0 AND watched_until < VALUES(token))),
         VALUES(lease_end), lease_end)
 /*M! RETURNING concat_ws(' ', token, lease_end - ${now}, claim_id) AS seen */
+
+-- name: take mysql
+${statement:take};
+SELECT concat_ws(' ', token, lease_end - ${now}, claim_id) AS seen FROM ${lock} WHERE lock_key = ?
 
 -- name: take h2
 MERGE INTO ${lock} AS l
