@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.time.Timing;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.time.Timing;
+import io.github.reactivelock.engine.time.Watched;
+
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
@@ -13,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * its key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an attempt or a grant always
  * withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
-class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
+public class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
 
     final KeyContext keyContext;
     final Engine engine;

@@ -15,7 +15,7 @@ import reactor.core.Disposable;
  * All flows of a client that have to do with one key, in any cohort. The cohorts share this mailbox, so that a lock can
  * go from one to the next within one event.
  */
-final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows.Key {
+public final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows.Key {
 
     /** Nanoseconds; a few times as long as it takes to wake a thread, and too short for others to miss theirs. */
     private static final long LONGEST_DELIVERY = 100_000;

@@ -1,6 +1,5 @@
 package io.github.reactivelock.engine;
 
-import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.LockListener;
 
 import io.github.reactivelock.spi.LockBackend;
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The settings of a {@link LockClientBuilder} at the moment of its build. Its Javadoc explains each.
+ * The settings of a {@code LockClientBuilder} at the moment of its build. Its Javadoc explains each.
  *
  * @param timer a thread of the client's own if null
  * @param name of the owner of its claims; of this machine and process if null

@@ -6,7 +6,7 @@ import io.github.reactivelock.Engine;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
-import io.github.reactivelock.Timing;
+import io.github.reactivelock.engine.time.Timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.time;
 
 /**
  * Something that the tick of a client looks at, and until when it need not. A client may hold a million locks of which
@@ -6,18 +6,18 @@ package io.github.reactivelock;
  * the answer is one field, in the object that the tick has in its hand anyway. Written only inside the events of a key,
  * so that what happens last says it last; looked at by the tick on its own thread.
  */
-abstract class Watched {
+public abstract class Watched {
 
     private final Timing timing;
     private volatile long quietUntil;
 
-    Watched(Timing timing) {
+    public Watched(Timing timing) {
         this.timing = timing;
         this.quietUntil = timing.now();
     }
 
     /** Whether a tick may find something to do. */
-    final boolean isDue(long now) {
+    public final boolean isDue(long now) {
         return now - quietUntil >= 0;
     }
 
@@ -27,7 +27,7 @@ abstract class Watched {
     }
 
     /** A tick has seen to everything, and there is nothing more to do until then. */
-    final void rest(long until) {
+    public final void rest(long until) {
         quietUntil = until;
     }
 }

@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.time;
+
+import io.github.reactivelock.KeyContext;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.user.OwnThread;
 
@@ -32,7 +35,7 @@ import reactor.core.scheduler.Scheduler;
 public final class Timing {
 
     /** A deadline that never comes. */
-    static final long NEVER = Long.MIN_VALUE;
+    public static final long NEVER = Long.MIN_VALUE;
 
     private static final Logger log = LoggerFactory.getLogger(Timing.class);
     private static final long LONGEST_TICK = Duration.ofMillis(250).toNanos();
@@ -41,7 +44,7 @@ public final class Timing {
     /**
      * Nanoseconds before a deadline from which on {@link #isBeforeNextTick} may be true, however slow the tick becomes.
      */
-    static final long BEFORE_A_DEADLINE = 2 * LONGEST_TICK;
+    public static final long BEFORE_A_DEADLINE = 2 * LONGEST_TICK;
     /**
      * Nanoseconds: what is due so soon after the client was closed is done when its timer ends, for flows in
      * {@link KeyContext}.
@@ -52,7 +55,7 @@ public final class Timing {
 
     private static final int TICKS_A_COMMAND = 8;
 
-    final long commandTimeout;
+    public final long commandTimeout;
     private final double marginShare;
     private final long marginFixed;
     private final SuspendClock clock;
@@ -64,7 +67,7 @@ public final class Timing {
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
     /** What the silence of a store is measured by: it stands still while this process gets no turn. */
-    final Pauses pauses;
+    public final Pauses pauses;
 
     private final Disposable.Swap counting = Disposables.swap();
 
@@ -89,12 +92,12 @@ public final class Timing {
         return OwnScheduler.on(TimerThread::new);
     }
 
-    long now() {
+    public long now() {
         return clock.now();
     }
 
     /** As {@link #now}, and notices a suspension of the machine: for deciding whether a lock is still held. */
-    long nowForCertain() {
+    public long nowForCertain() {
         return clock.lookAndTell();
     }
 
@@ -102,21 +105,21 @@ public final class Timing {
      * As {@link #now}, of a clock that stands still while this process gets no turn: for how long the store has been
      * silent.
      */
-    long silentNow() {
+    public long silentNow() {
         return pauses.now();
     }
 
     /** An answer that does not come in time is an error that names the silence. Cold. */
-    <T> Mono<T> answeredIn(Duration limit, Mono<T> question, Supplier<? extends Throwable> silence) {
+    public <T> Mono<T> answeredIn(Duration limit, Mono<T> question, Supplier<? extends Throwable> silence) {
         return pauses.timeout(question, limit, Mono.error(silence));
     }
 
-    Duration since(long then) {
+    public Duration since(long then) {
         return Duration.ofNanos(now() - then);
     }
 
     /** By how much a hold ends earlier here than its lease at the store. */
-    long margin(long lease) {
+    public long margin(long lease) {
         return margin(lease, marginShare, marginFixed);
     }
 
@@ -128,11 +131,11 @@ public final class Timing {
      * Refuses options that contradict each other, or whose lease is used up by the margin before a flow could work
      * under it.
      */
-    LockOptions fitting(LockOptions options) {
+    public LockOptions fitting(LockOptions options) {
         return fitting(options, marginShare, marginFixed);
     }
 
-    static LockOptions fitting(LockOptions options, double share, long fixed) {
+    public static LockOptions fitting(LockOptions options, double share, long fixed) {
         checkTogether(options);
         long lease = options.lease().toNanos();
         Duration left = Duration.ofNanos(Math.max(0, lease - margin(lease, share, fixed)));
@@ -154,7 +157,7 @@ public final class Timing {
     }
 
     /** When a wait that begins now is over. */
-    long deadline(LockOptions options) {
+    public long deadline(LockOptions options) {
         return options.waitTimeout().map(timeout -> now() + timeout.toNanos()).orElse(NEVER);
     }
 
@@ -172,17 +175,17 @@ public final class Timing {
         }
     }
 
-    Mono<Long> delay(Duration pause) {
+    public Mono<Long> delay(Duration pause) {
         return Mono.delay(pause, timer);
     }
 
     /** Whether a deadline is so near that waiting for the tick to notice it would be late. */
-    boolean isBeforeNextTick(long deadline, long now) {
+    public boolean isBeforeNextTick(long deadline, long now) {
         return deadline - now < 2 * tickNanos.get();
     }
 
     /** Keeps the tick fast enough for a lease, in nanoseconds. */
-    void serve(long lease) {
+    public void serve(long lease) {
         long wanted = tickFor(lease);
         long current = tickNanos.get();
         while (wanted < current) {
@@ -201,7 +204,7 @@ public final class Timing {
      * Lets the tick be slow again once nothing short is in use. A lease that comes into use meanwhile either finds the
      * slow tick and makes it faster, or is found by the second look.
      */
-    void relax(LongSupplier shortestLease) {
+    public void relax(LongSupplier shortestLease) {
         long wanted = tickFor(shortestLease.getAsLong());
         long current = tickNanos.get();
         if (wanted / 2 >= current && tickNanos.compareAndSet(current, wanted)) {
@@ -236,17 +239,17 @@ public final class Timing {
     }
 
     /** How long to wait for an answer that a lease depends on, so that there is time to ask again before it ends. */
-    long patience(long lease) {
+    public long patience(long lease) {
         return Math.min(commandTimeout, lease / 3);
     }
 
-    TimeoutException silence(long patience, String reason) {
+    public TimeoutException silence(long patience, String reason) {
         return new TimeoutException(
                 "the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(patience) + " ms" + reason);
     }
 
     /** Why grant after grant was over, or nearly so, before a flow could have it. */
-    IllegalStateException tooLate(int times, Duration granted, Duration delay, long askedAt) {
+    public IllegalStateException tooLate(int times, Duration granted, Duration delay, long askedAt) {
         return new IllegalStateException("the store granted it " + times + " times in a row, but the last answer took "
                 + TimeUnit.NANOSECONDS.toMillis(now() - askedAt) + " ms, which with a clock margin of "
                 + TimeUnit.NANOSECONDS.toMillis(margin(granted.toNanos())) + " ms"
@@ -265,7 +268,7 @@ public final class Timing {
     }
 
     /** What is set from now on is not done. */
-    boolean isDisposed() {
+    public boolean isDisposed() {
         return ticker.isDisposed();
     }
 
