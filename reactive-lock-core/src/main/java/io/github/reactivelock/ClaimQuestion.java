@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.store.Gate;
+import io.github.reactivelock.engine.store.StoreAnswer;
+import io.github.reactivelock.engine.store.Window;
+
 import io.github.reactivelock.spi.ClaimResult;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -125,24 +129,24 @@ final class ClaimQuestion extends StoreAnswer<ClaimResult> implements Runnable, 
     // ---- on any thread
 
     @Override
-    Gate gate() {
+    public Gate gate() {
         return attempt.services.gate;
     }
 
     @Override
-    Mono<ClaimResult> question() {
+    public Mono<ClaimResult> question() {
         return attempt.services.backend.claim(attempt.claim);
     }
 
     @Override
-    void answered(ClaimResult result) {
+    public void answered(ClaimResult result) {
         answer = result;
         attempt.owner.post(this);
         gate().opening.answered();
     }
 
     @Override
-    void failed(Throwable reason) {
+    public void failed(Throwable reason) {
         failure = reason;
         attempt.owner.post(this);
         gate().opening.answered();

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.store.Services;
+
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.store.Claims;
+import io.github.reactivelock.engine.store.Services;
+
 import io.github.reactivelock.engine.time.Timing;
 
 import io.github.reactivelock.engine.user.WorkThreads;
@@ -311,7 +314,7 @@ public final class Engine
     }
 
     /** Nothing is held, waited for or being given up. */
-    boolean isIdle() {
+    public boolean isIdle() {
         return claims.isEmpty() && keyContexts.isEmpty() && owned.isEmpty() && withdrawals.isEmpty();
     }
 

@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.store.Renewals;
+import io.github.reactivelock.engine.store.Services;
+
 import io.github.reactivelock.engine.time.Timing;
 
 import io.github.reactivelock.spi.Claim;

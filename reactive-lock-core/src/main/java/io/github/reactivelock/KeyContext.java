@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.store.Services;
+
 import io.github.reactivelock.engine.user.HeardRequest;
 import io.github.reactivelock.engine.user.Mailbox;
 

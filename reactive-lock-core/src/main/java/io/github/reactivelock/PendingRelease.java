@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.store.Gate;
+import io.github.reactivelock.engine.store.Services;
+import io.github.reactivelock.engine.store.StoreAnswer;
+
 import io.github.reactivelock.engine.time.Timing;
 
 import io.github.reactivelock.spi.Claim;
@@ -250,23 +254,23 @@ final class PendingRelease implements Gate.Question {
         }
 
         @Override
-        Gate gate() {
+        public Gate gate() {
             return services.gate;
         }
 
         @Override
-        Mono<Boolean> question() {
+        public Mono<Boolean> question() {
             long rest = rest();
             return rest > 0 ? services.backend.keep(claim, kept(rest)) : services.backend.release(claim);
         }
 
         @Override
-        void answered(Boolean owned) {
+        public void answered(Boolean owned) {
             confirmed(owned);
         }
 
         @Override
-        void failed(Throwable failure) {
+        public void failed(Throwable failure) {
             PendingRelease.this.failed(number, failure);
         }
     }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While trying the last waiter that leaves leads to idle, and in every phase close does.
  */
-interface Phase {
+public interface Phase {
 
     /** Nothing is at the store. */
     Phase IDLE = new Phase() {};

@@ -62,6 +62,11 @@ public final class Bench {
         return builder.engine();
     }
 
+    /** What a client stands on. */
+    public static Engine engine(LockClient client) {
+        return client.engine;
+    }
+
     public static Settings settings(LockClientBuilder builder) {
         return builder.settings();
     }

@@ -5,4 +5,4 @@ import java.lang.annotation.Target;
 
 /** Tells Error Prone, which knows it by its simple name, that a test helper's result may be dropped. */
 @Target(ElementType.METHOD)
-@interface CanIgnoreReturnValue {}
+public @interface CanIgnoreReturnValue {}

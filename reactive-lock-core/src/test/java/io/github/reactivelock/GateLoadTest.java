@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.store.Gate;
+import io.github.reactivelock.engine.store.GateFlows;
+import io.github.reactivelock.engine.store.Window;
+
 import static io.github.reactivelock.Bench.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 

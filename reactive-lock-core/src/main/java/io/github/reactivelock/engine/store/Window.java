@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import io.github.reactivelock.engine.time.Timing;
 
@@ -13,16 +13,16 @@ import java.util.concurrent.atomic.AtomicInteger;
  * one more for each that is answered soon (Jacobson, "Congestion avoidance and control", SIGCOMM 1988). Times are of
  * the clock of silence. Safe for use from any thread.
  */
-final class Window {
+public final class Window {
 
     /** A claim whose answer is not waited for any more. */
-    interface GivenUp {
+    public interface GivenUp {
         /** True if its time is over, and then it is settled. On any thread. */
         boolean isOver(long now);
     }
 
     /** What drivers and servers take in far less time than the command timeout. */
-    static final int MOST = 4_096;
+    public static final int MOST = 4_096;
 
     /** Few enough for a store that many processes ask. */
     static final int LEAST = 8;
@@ -70,22 +70,22 @@ final class Window {
     }
 
     /** One that left was seen in a line of the backend. */
-    void stands() {
+    public void stands() {
         standing.incrementAndGet();
     }
 
     /** It is there no more, or is about to be settled. */
-    void standsNoMore() {
+    public void standsNoMore() {
         standing.decrementAndGet();
     }
 
     /** This one is not waited for any more, and its time is not over. */
-    void givenUp(GivenUp question) {
+    public void givenUp(GivenUp question) {
         givenUp.add(question);
     }
 
     /** Called by the engine's tick. */
-    void tick(long now) {
+    public void tick(long now) {
         GivenUp first = givenUp.peek();
         while (first != null && first.isOver(now)) {
             givenUp.remove(first);
@@ -98,7 +98,7 @@ final class Window {
     }
 
     /** Claims were late, and not enough have been in time since then. */
-    boolean isNarrow() {
+    public boolean isNarrow() {
         return width.get() < MOST;
     }
 
@@ -112,7 +112,7 @@ final class Window {
     }
 
     /** The store answered a claim that left then, whether somebody still waited or not. */
-    void answered(long leftAt) {
+    public void answered(long leftAt) {
         long now = timing.silentNow();
         answeredAt = now;
         if (now - leftAt >= timing.commandTimeout) {
@@ -130,7 +130,7 @@ final class Window {
      * A claim that left then was refused. If that is soon, those behind it hear the same when it is their turn, and not
      * that the store is silent; whether it would have been in time is not known.
      */
-    void refused(long leftAt) {
+    public void refused(long leftAt) {
         long now = timing.silentNow();
         if (isSoon(now - leftAt)) {
             answeredAt = now;
@@ -146,7 +146,7 @@ final class Window {
      * A claim that left then was not answered in time. That tells nothing if another one was meanwhile, as where one
      * shard of a store is gone, and nothing new if it left before it was known.
      */
-    void late(long leftAt) {
+    public void late(long leftAt) {
         if (leftAt - inTimeAt >= 0 && leftAt - narrowedAt >= 0) {
             narrowedAt = timing.silentNow();
             width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get() - standing.get()) / 2));

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import io.github.reactivelock.engine.time.Timing;
 
@@ -30,10 +30,10 @@ import reactor.core.Disposable;
  * <p>Times are of the clock of silence. A mailbox of its own: everything is touched only inside its events, but for
  * what is volatile.
  */
-final class Gate extends Mailbox {
+public final class Gate extends Mailbox {
 
     /** A claim or a release that waits here. */
-    interface Question {
+    public interface Question {
         /**
          * It is its turn. A claim says {@link Gate#gone} when it has left, or has found that it is not wanted any more.
          */
@@ -44,7 +44,7 @@ final class Gate extends Mailbox {
     }
 
     /** Enough to notice that a store answers again, and few enough for it to deal with when it does. */
-    static final int MOST_IN_SILENCE = 128;
+    public static final int MOST_IN_SILENCE = 128;
 
     private static final long PROBE_PAUSE = Duration.ofMillis(500).toNanos();
 
@@ -54,13 +54,13 @@ final class Gate extends Mailbox {
     final LockBackend backend;
     final Timing timing;
     private final Executor others;
-    final Window window;
+    public final Window window;
     /** Renewals, which leave as soon as there is a connection. */
     private Runnable first = () -> {};
 
     private final Set<Question> releases = new LinkedHashSet<>();
     private final Set<Question> claims = new LinkedHashSet<>();
-    final Opening opening = new Opening(this);
+    public final Opening opening = new Opening(this);
     /** Counted before it is there and until it has left, so that no later question overtakes it. */
     private final AtomicInteger inLine = new AtomicInteger();
 
@@ -94,7 +94,7 @@ final class Gate extends Mailbox {
     }
 
     /** The one place where the engine subscribes for itself: to a question whose answer becomes an event. */
-    <T> void ask(StoreAnswer<T> asked) {
+    public <T> void ask(StoreAnswer<T> asked) {
         asked.askedAt = timing.silentNow();
         try {
             asked.question().subscribe(asked);
@@ -106,21 +106,21 @@ final class Gate extends Mailbox {
     // ---- claims
 
     /** True if a claim may leave now, and counts it; otherwise it is to be {@linkplain #add added}. */
-    boolean lets() {
+    public boolean lets() {
         return isOpen() && window.lets();
     }
 
-    void add(Question claim) {
+    public void add(Question claim) {
         add(claim, claims);
     }
 
     /** A claim whose turn came has left by now: those that come later may not stand behind it any more. */
-    void gone() {
+    public void gone() {
         inLine.decrementAndGet();
     }
 
     /** A question that waits here is not wanted any more. */
-    void remove(Question unwanted) {
+    public void remove(Question unwanted) {
         post(() -> {
             if (claims.remove(unwanted) || releases.remove(unwanted)) {
                 inLine.decrementAndGet();
@@ -129,7 +129,7 @@ final class Gate extends Mailbox {
     }
 
     /** No answer is waited for any more to a claim that left. */
-    void settled() {
+    public void settled() {
         window.settled();
         if (inLine.get() > 0) {
             post(this::goOn);
@@ -142,7 +142,7 @@ final class Gate extends Mailbox {
      * @param bearable nanoseconds
      */
     @Nullable
-    TimeoutException standstill(long since, long bearable) {
+    public TimeoutException standstill(long since, long bearable) {
         return standstill(since, bearable, timing.silentNow() - answeredAt);
     }
 
@@ -151,7 +151,7 @@ final class Gate extends Mailbox {
      * those behind them hear by themselves that none is answered, though releases may be.
      */
     @Nullable
-    TimeoutException claimsStandstill(long since, long bearable) {
+    public TimeoutException claimsStandstill(long since, long bearable) {
         long now = timing.silentNow();
         long silent = now - window.answeredAt();
         boolean isLong = window.isNarrow() && silent >= Math.max(bearable, patience());
@@ -174,17 +174,17 @@ final class Gate extends Mailbox {
     }
 
     /** There was no connection for so long. */
-    TimeoutException unconnected(long waited) {
+    public TimeoutException unconnected(long waited) {
         return opening.unconnected(waited);
     }
 
     /** The store did not answer a question in time. */
-    TimeoutException silence() {
+    public TimeoutException silence() {
         return silence(timing.commandTimeout);
     }
 
     /** The store did not answer a question for so long. */
-    TimeoutException silence(long patience) {
+    public TimeoutException silence(long patience) {
         return timing.silence(patience, reason());
     }
 
@@ -201,12 +201,12 @@ final class Gate extends Mailbox {
     // ---- releases and renewals
 
     /** True if a release may leave now; otherwise it is to be {@linkplain #addRelease added}. */
-    boolean isOpen() {
+    public boolean isOpen() {
         return inLine.get() == 0 && backend.isReady() && !isSilent();
     }
 
     /** A question leaves. */
-    void left() {
+    public void left() {
         if (leftInSilence.getAndIncrement() == 0) {
             silentSince = timing.silentNow();
         }
@@ -230,12 +230,12 @@ final class Gate extends Mailbox {
      * For how long an answer is waited for before the same is asked again, in nanoseconds. A store that is late has
      * much to do, and has been late before; asked everything again, it would never catch up.
      */
-    long patience() {
+    public long patience() {
         return Math.max(timing.commandTimeout, Math.min(2 * took, LONGEST_PATIENCE));
     }
 
     /** As {@link #patience()}, if the lease depends on the answer: there is time to ask again before it ends. */
-    long patience(long lease) {
+    public long patience(long lease) {
         return Math.min(patience(), lease / 3);
     }
 
@@ -243,7 +243,7 @@ final class Gate extends Mailbox {
         return leftInSilence.get() >= MOST_IN_SILENCE && timing.silentNow() - silentSince >= timing.commandTimeout;
     }
 
-    void addRelease(Question release) {
+    public void addRelease(Question release) {
         add(release, releases);
     }
 
@@ -272,7 +272,7 @@ final class Gate extends Mailbox {
         goOn();
     }
 
-    void goOnIfWanted() {
+    public void goOnIfWanted() {
         if (inLine.get() > 0) {
             goOn();
         }

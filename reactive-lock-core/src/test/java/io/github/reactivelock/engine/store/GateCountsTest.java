@@ -1,4 +1,12 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
+
+import io.github.reactivelock.Bench;
+
+import io.github.reactivelock.Engine;
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,11 +37,12 @@ class GateCountsTest {
     @RepeatedTest(2)
     void nothingStaysCountedWhateverTheStoreDoes() {
         Capricious store = new Capricious();
-        Engine engine = LockClient.builder(store.backend())
-                .commandTimeout(Duration.ofMillis(100))
-                .engine();
         LockOptions options = LockOptions.defaults().withLease(Duration.ofMillis(500));
-        LockClient together = new LockClient(engine, options);
+        LockClient together = LockClient.builder(store.backend())
+                .commandTimeout(Duration.ofMillis(100))
+                .options(options)
+                .build();
+        Engine engine = Bench.engine(together);
         LockClient inOrder = together.with(options.withFairness(Fairness.FIFO));
         Disposable flaps = Flux.interval(Duration.ofMillis(3), Schedulers.parallel())
                 .onBackpressureDrop()
@@ -51,7 +60,7 @@ class GateCountsTest {
         assertThat(ended).isEqualTo(FLOWS);
         eventually(engine.services.gate::isOpen);
         eventually(() -> asManyLeaveAsTheWindowIsWide(engine.services.gate));
-        new LockClient(engine, options).close().block(LIMIT);
+        together.close().block(LIMIT);
     }
 
     private static Mono<Integer> flow(LockClient client, int number) {

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import java.time.Duration;
 import java.util.NavigableMap;
@@ -20,7 +20,7 @@ import reactor.core.publisher.Mono;
  * PAUSING   a moment later, if something is to leave by then -> OPENING, else OPEN
  * </pre>
  */
-final class Opening {
+public final class Opening {
 
     /** How long the first connection may take; drivers give it as much. */
     static final Duration LONGEST = Duration.ofSeconds(10);
@@ -38,7 +38,7 @@ final class Opening {
     /** There was a connection at some time. */
     volatile boolean wasOpen;
     /** The store has answered at some time. */
-    volatile boolean wasAnswered;
+    public volatile boolean wasAnswered;
     /** Who waits for the first answer, in the order in which they came. */
     private final NavigableMap<Long, Runnable> first = new ConcurrentSkipListMap<>();
 
@@ -54,7 +54,7 @@ final class Opening {
     }
 
     /** The store has answered a claim, perhaps for the first time, and what comes of the answer is under way. */
-    void answered() {
+    public void answered() {
         if (!wasAnswered) {
             open();
             wasAnswered = true;
@@ -63,7 +63,7 @@ final class Opening {
     }
 
     /** Runs a task once the store has answered, on whichever thread finds that out, unless it is taken back before. */
-    Disposable whenAnswered(Runnable task) {
+    public Disposable whenAnswered(Runnable task) {
         long number = numbers.getAndIncrement();
         first.put(number, task);
         if (wasAnswered) {
@@ -87,23 +87,23 @@ final class Opening {
         state = State.OPENING;
         gate.ask(new StoreAnswer<Boolean>() {
             @Override
-            Gate gate() {
+            public Gate gate() {
                 return gate;
             }
 
             @Override
-            Mono<Boolean> question() {
+            public Mono<Boolean> question() {
                 Mono<Boolean> ready = gate.backend.ready().thenReturn(true);
                 return gate.timing.pauses.timeout(ready, LONGEST, Mono.just(false)); // it may be lost for good
             }
 
             @Override
-            void answered(Boolean ready) {
+            public void answered(Boolean ready) {
                 gate.post(Opening.this::opened);
             }
 
             @Override
-            void failed(Throwable failure) {
+            public void failed(Throwable failure) {
                 gate.post(() -> Opening.this.failed(failure));
             }
         });
@@ -141,7 +141,7 @@ final class Opening {
     // ---- who waits for it
 
     /** For questions that are no claims and no releases, which wait by themselves. */
-    Mono<Void> connected() {
+    public Mono<Void> connected() {
         long longest = longestWait(gate.timing.commandTimeout);
         return gate.timing.answeredIn(Duration.ofNanos(longest), gate.backend.ready(), () -> unconnected(longest));
     }

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
@@ -9,10 +9,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import reactor.core.publisher.Mono;
 
 /** Grants whose renewal is due, sent in batches that do not depend on one another. Safe for use from any thread. */
-final class Renewals {
+public final class Renewals {
 
     /** A grant, as far as its renewal is concerned. */
-    interface Due {
+    public interface Due {
         Claim claim();
 
         /** It need not be renewed any more. */
@@ -35,7 +35,7 @@ final class Renewals {
         gate.letFirst(this::send);
     }
 
-    void add(Due grant) {
+    public void add(Due grant) {
         due.add(grant);
     }
 
@@ -43,7 +43,7 @@ final class Renewals {
      * Nothing while there is no connection: they would be sent late, and an answer then counts from when they were
      * sent.
      */
-    void send() {
+    public void send() {
         if (due.isEmpty() || !gate.letsRenewals()) {
             return;
         }
@@ -72,22 +72,22 @@ final class Renewals {
         batch.forEach(grant -> grant.sent(sentAt));
         gate.ask(new StoreAnswer<RenewalResult>() {
             @Override
-            Gate gate() {
+            public Gate gate() {
                 return gate;
             }
 
             @Override
-            Mono<RenewalResult> question() {
+            public Mono<RenewalResult> question() {
                 return gate.backend.renew(held);
             }
 
             @Override
-            void answered(RenewalResult answer) {
+            public void answered(RenewalResult answer) {
                 batch.forEach(grant -> grant.answered(sentAt, answer));
             }
 
             @Override
-            void failed(Throwable failure) {
+            public void failed(Throwable failure) {
                 batch.forEach(grant -> grant.failed(failure));
             }
         });

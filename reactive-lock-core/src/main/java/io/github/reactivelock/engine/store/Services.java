@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import io.github.reactivelock.engine.time.Timing;
 
@@ -15,19 +15,19 @@ import java.util.concurrent.Executor;
  */
 public final class Services {
 
-    final LockBackend backend;
+    public final LockBackend backend;
     public final Timing timing;
-    final UserCallbacks userCallbacks;
+    public final UserCallbacks userCallbacks;
     /** Go on with what the threads of a driver or of a user began, and have nothing of theirs. */
-    final Executor others;
+    public final Executor others;
 
-    final Gate gate;
-    final Renewals renewals;
-    final Claims claims;
-    final int maxPasses;
-    final long maxPassing;
+    public final Gate gate;
+    public final Renewals renewals;
+    public final Claims claims;
+    public final int maxPasses;
+    public final long maxPassing;
 
-    Services(Settings settings, Claims claims, Runnable onTick) {
+    public Services(Settings settings, Claims claims, Runnable onTick) {
         this.backend = settings.backend();
         this.timing = new Timing(settings, onTick);
         this.userCallbacks = new UserCallbacks(settings);

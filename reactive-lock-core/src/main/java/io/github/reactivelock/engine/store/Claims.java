@@ -1,10 +1,10 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import io.github.reactivelock.spi.Claim;
 import org.jspecify.annotations.Nullable;
 
 /** The claims of a client that the store may know of. Safe for use from any thread. */
-interface Claims {
+public interface Claims {
 
     /** Whether no flow of this client waits for a claim or has its grant. */
     boolean isLeft(Claim claim);

@@ -1,4 +1,13 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.Engine;
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.ScriptedBackend;
 
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
@@ -223,10 +232,10 @@ class GateTest extends GateFlows {
     @Test
     void whereConnectionsComeAndGoAllAreServedAndNothingIsLeft() {
         Flapping store = new Flapping();
-        Engine engine = LockClient.builder(store.backend())
+        LockClient client = LockClient.builder(store.backend())
                 .commandTimeout(LIMIT) // however long its connection stays broken because a thread gets no turn
-                .engine();
-        LockClient client = new LockClient(engine, LockOptions.defaults());
+                .build();
+        Engine engine = Bench.engine(client);
         LockClient inOrder = client.with(client.options().withFairness(Fairness.FIFO));
         Disposable flaps = Flux.interval(Duration.ofNanos(300_000), Schedulers.parallel())
                 .onBackpressureDrop()

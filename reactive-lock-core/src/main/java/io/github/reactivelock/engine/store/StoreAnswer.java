@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -11,23 +11,23 @@ import reactor.util.context.Context;
  * that a question costs one object and not one for each thing that may come of it. Hears one answer or one failure,
  * once.
  */
-abstract class StoreAnswer<T> implements CoreSubscriber<T> {
+public abstract class StoreAnswer<T> implements CoreSubscriber<T> {
 
     private boolean heard;
     /** When the gate asked. */
     long askedAt;
 
     /** The gate that asks; every answer shows it that the store is not silent. */
-    abstract Gate gate();
+    public abstract Gate gate();
 
     /** Puts the question; called once. */
-    abstract Mono<T> question();
+    public abstract Mono<T> question();
 
     /** The answer, on the thread that brings it; so is the next. */
-    abstract void answered(T answer);
+    public abstract void answered(T answer);
 
     /** The store did not answer, or could not be asked. */
-    abstract void failed(Throwable failure);
+    public abstract void failed(Throwable failure);
 
     @Override
     public final void onSubscribe(Subscription subscription) {
