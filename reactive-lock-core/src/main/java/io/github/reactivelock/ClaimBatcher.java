@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Attempt;
+import io.github.reactivelock.engine.claim.Grant;
+
 import io.github.reactivelock.engine.time.Timing;
 
 import java.time.Duration;
@@ -23,7 +26,7 @@ import reactor.core.Disposables;
  * open    grant, attempts   the end of that grant -> shut, all are asked; a millisecond after the first: all are asked
  * </pre>
  */
-final class ClaimBatcher {
+public final class ClaimBatcher {
 
     /** Whose claims they are. */
     interface Key {

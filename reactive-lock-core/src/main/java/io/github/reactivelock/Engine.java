@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.ClaimOptions;
+import io.github.reactivelock.engine.claim.PendingRelease;
+import io.github.reactivelock.engine.claim.Phase;
+
 import io.github.reactivelock.engine.store.Claims;
 import io.github.reactivelock.engine.store.Services;
 

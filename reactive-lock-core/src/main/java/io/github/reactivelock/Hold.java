@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Grant;
+import io.github.reactivelock.engine.claim.PendingRelease;
+import io.github.reactivelock.engine.claim.Phase;
+
 import io.github.reactivelock.engine.user.HeardRequest;
 
 import io.github.reactivelock.spi.Signal;

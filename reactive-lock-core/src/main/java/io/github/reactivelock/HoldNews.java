@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Grant;
+
 import io.github.reactivelock.engine.user.HeardRequest;
 
 import java.time.Duration;
@@ -41,7 +43,7 @@ final class HoldNews {
     }
 
     /**
-     * As {@link Phase#quietUntil}: half a lease without a confirmation is a risk, and the end of a risk is to be
+     * As {@code Phase.quietUntil}: half a lease without a confirmation is a risk, and the end of a risk is to be
      * reported soon.
      */
     long quietUntil(long now, long quiet, Grant grant) {

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Phase;
+
 /** Who gave the lock to a flow and gets it back. Called inside its key's events, but for {@link #post}. */
 interface HoldOwner {
 

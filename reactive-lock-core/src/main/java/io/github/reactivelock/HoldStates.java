@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Grant;
+
 import io.github.reactivelock.engine.user.UserCallbacks;
 
 import java.time.Duration;

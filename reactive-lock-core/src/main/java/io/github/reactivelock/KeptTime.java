@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.ClaimOptions;
+
 import io.github.reactivelock.engine.time.Timing;
 
 import io.github.reactivelock.state.LossReason;

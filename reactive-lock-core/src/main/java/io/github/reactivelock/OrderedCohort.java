@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Attempt;
+import io.github.reactivelock.engine.claim.Grant;
+import io.github.reactivelock.engine.claim.PendingRelease;
+
 import io.github.reactivelock.spi.Claim;
 import org.jspecify.annotations.Nullable;
 

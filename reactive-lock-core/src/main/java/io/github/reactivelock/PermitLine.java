@@ -1,5 +1,11 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Attempt;
+import io.github.reactivelock.engine.claim.ClaimOptions;
+import io.github.reactivelock.engine.claim.Grant;
+import io.github.reactivelock.engine.claim.PendingRelease;
+import io.github.reactivelock.engine.claim.Phase;
+
 import io.github.reactivelock.engine.time.Timing;
 
 import io.github.reactivelock.spi.Claim;

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Phase;
+
 import io.github.reactivelock.engine.store.Services;
 
 import io.github.reactivelock.spi.Signal;

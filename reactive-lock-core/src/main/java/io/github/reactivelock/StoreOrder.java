@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.Attempt;
+import io.github.reactivelock.engine.claim.Grant;
+import io.github.reactivelock.engine.claim.PendingRelease;
+
 /**
  * What the order of the store's queue means for a {@link Cohort}: nothing, unless it is an {@link OrderedCohort}. All
  * of it is called inside its key's events.

@@ -43,7 +43,7 @@ public final class Simulated {
      * @return false if its flow has a claim of its own, because it wanted something else than the others
      */
     public static boolean isOfALine(LockHandle handle) {
-        return ((Handle) handle).hold.grant.owner instanceof PermitLine.Lane;
+        return ((Handle) handle).hold.grant.owner() instanceof PermitLine.Lane;
     }
 
     /**

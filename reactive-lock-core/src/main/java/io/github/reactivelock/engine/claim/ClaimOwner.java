@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.claim;
+
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockLostException;
 
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
@@ -9,7 +12,7 @@ import java.util.function.Supplier;
  * Whose claim an {@link Attempt} or a {@link Grant} is, and who hears what came of it. Called inside its key's events,
  * but for {@link #post}, {@link #tell} and {@link #tick}.
  */
-interface ClaimOwner {
+public interface ClaimOwner {
 
     /** Handles something inside an event; callable from any thread. */
     void post(Runnable event);

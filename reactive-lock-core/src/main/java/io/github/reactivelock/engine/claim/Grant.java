@@ -1,4 +1,11 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.claim;
+
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.store.Renewals;
 import io.github.reactivelock.engine.store.Services;
@@ -20,21 +27,21 @@ import reactor.core.Disposable;
  * confirmed question, plus the lease, less a margin, by the local clock. A failed renewal is tried again at every tick
  * until then, never later. Touched only inside its key's events, but for {@link #isOver} and {@link #remaining}.
  */
-final class Grant implements Renewals.Due {
+public final class Grant implements Renewals.Due {
 
     /** Nanoseconds. By so much two clocks that go on differ at the most. */
     private static final long LEAST_PAUSE = Duration.ofMillis(100).toNanos();
 
     private static final HoldState SAFE = new HoldState.Safe();
 
-    final Claim claim;
+    public final Claim claim;
     final long fencingToken;
     /** Changes when the lock goes on to flows that have a claim of their own. */
     volatile ClaimOwner owner;
 
-    final Services services;
-    final long lease; // as far as it is relied upon
-    final Duration delay;
+    public final Services services;
+    public final long lease; // as far as it is relied upon
+    public final Duration delay;
     private final long since;
 
     private int passes;
@@ -60,7 +67,7 @@ final class Grant implements Renewals.Due {
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
 
-    Grant(ClaimOwner owner, Attempt asked, long fencingToken, Duration lasting, long sentAt) {
+    public Grant(ClaimOwner owner, Attempt asked, long fencingToken, Duration lasting, long sentAt) {
         this.owner = owner;
         this.services = asked.services;
         this.claim = asked.claim;
@@ -80,6 +87,11 @@ final class Grant implements Renewals.Due {
 
     // ---- validity
 
+    /** Whose claim it is now. */
+    public ClaimOwner owner() {
+        return owner;
+    }
+
     /** By the clock, not by the timers that have run, {@code models/Grant.tla: Deadline}. */
     @Override
     public boolean isOver() {
@@ -94,23 +106,23 @@ final class Grant implements Renewals.Due {
         return services.timing.patience(lease);
     }
 
-    long remaining() {
+    public long remaining() {
         return deadline - services.timing.nowForCertain();
     }
 
     /** What may soon end it, if something may: a renewal that failed, or half of the lease unconfirmed. */
-    HoldState state() {
+    public HoldState state() {
         boolean isConfirmed = failure == null && services.timing.nowForCertain() - riskAt() < 0;
         return isConfirmed ? SAFE : new HoldState.AtRisk(Duration.ofNanos(Math.max(0, remaining())), failure);
     }
 
     /** When half of what it may be relied upon is over without a confirmation. */
-    long riskAt() {
+    public long riskAt() {
         return confirmedAt + (deadline - confirmedAt) / 2;
     }
 
     /** Enough of the lease is left to hand the lock to somebody. */
-    boolean isFresh() {
+    public boolean isFresh() {
         return remaining() >= lease / 3;
     }
 
@@ -126,7 +138,7 @@ final class Grant implements Renewals.Due {
      * The answer to an old question. With a higher token the store had lost the claim and granted it anew: that is not
      * the hold we gave out, {@code models/Grant.tla: GrantedAnew}. After the deadline it revives nothing either.
      */
-    void grantedAgain(long token, long sentAt) {
+    public void grantedAgain(long token, long sentAt) {
         if (token > fencingToken) {
             owner.lost(this, new LockLostException(claim.key(), currentToken(), LossReason.EXPIRED, null));
         } else if (token == fencingToken && isOver()) {
@@ -137,14 +149,14 @@ final class Grant implements Renewals.Due {
     }
 
     /** The store queued the claim, so its grants up to a token are over, {@code models/Grant.tla: QueuedSince}. */
-    void queuedSince(long newestToken) {
+    public void queuedSince(long newestToken) {
         if (fencingToken <= newestToken) {
             owner.lost(this, new LockLostException(claim.key(), currentToken(), LossReason.EXPIRED, null));
         }
     }
 
     /** The token of the flow that holds the lock under this grant now. */
-    long currentToken() {
+    public long currentToken() {
         return fencingToken | passes;
     }
 
@@ -152,7 +164,7 @@ final class Grant implements Renewals.Due {
      * Whether the lock may go to another flow of this process without asking the store; if so, counts the pass. Not for
      * ever, {@code models/Cohort.tla: Budget}.
      */
-    boolean pass(LockOptions next) {
+    public boolean pass(LockOptions next) {
         boolean may = passes < services.maxPasses
                 && services.timing.now() - since < services.maxPassing
                 && isFresh()
@@ -165,12 +177,12 @@ final class Grant implements Renewals.Due {
     }
 
     /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */
-    boolean suits(LockOptions next) {
+    public boolean suits(LockOptions next) {
         return ClaimOptions.suit(next, claim, delay) && (next.isRenewed() || passes == 0);
     }
 
     /** Why it is over, if its deadline has passed: a pause of this process says nothing of the store. */
-    LockLostException expiry(long token) {
+    public LockLostException expiry(long token) {
         boolean isUnanswered = failure == null && renewing && !wasPausedSinceAsked();
         Throwable cause = isUnanswered ? services.gate.silence(services.timing.now() - renewalAskedAt) : failure;
         boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
@@ -178,14 +190,14 @@ final class Grant implements Renewals.Due {
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
     }
 
-    void moveTo(ClaimOwner next) {
+    public void moveTo(ClaimOwner next) {
         owner = next;
     }
 
     // ---- renewal
 
     /** When a tick may next find anything to do, unless a renewal is asked for before. */
-    long quietUntil(long now, LockOptions holder) {
+    public long quietUntil(long now, LockOptions holder) {
         if (renewing || inDoubt) {
             return now;
         }
@@ -195,7 +207,7 @@ final class Grant implements Renewals.Due {
     }
 
     /** Called while a flow has it that wanted it so. */
-    void tick(long now, LockOptions holder) {
+    public void tick(long now, LockOptions holder) {
         if (isSilent()) {
             renewalFailed(services.gate.silence(patience()));
         } else if (renewing && !renewalLeft && !callers.isEmpty()) {
@@ -244,21 +256,21 @@ final class Grant implements Renewals.Due {
         }
     }
 
-    void renewFor(Consumer<@Nullable LockException> caller) {
+    public void renewFor(Consumer<@Nullable LockException> caller) {
         callers = callers.isEmpty() ? new ArrayList<>(1) : callers;
         callers.add(caller);
         renewNow();
     }
 
     /** The store pushed that the lock is gone; it is asked before that is believed. */
-    void suspect(LossReason reason) {
+    public void suspect(LossReason reason) {
         suspicion = reason;
         doubt();
         services.renewals.send();
     }
 
     /** Puts a question to the store in line, behind one that is under way if there is one. */
-    void doubt() {
+    public void doubt() {
         inDoubt = true;
         doubtedAt = services.timing.now();
         if (!renewing) {
@@ -333,11 +345,11 @@ final class Grant implements Renewals.Due {
     }
 
     /** Every release asks this first: an exception without a reader would be a good part of its cost. */
-    boolean hasCallers() {
+    public boolean hasCallers() {
         return !callers.isEmpty();
     }
 
-    void tellCallers(@Nullable LockException outcome) {
+    public void tellCallers(@Nullable LockException outcome) {
         List<Consumer<@Nullable LockException>> told = callers;
         callers = List.of();
         told.forEach(caller -> services.userCallbacks.run(() -> caller.accept(outcome)));

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.spi.Signal;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,8 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.claim;
+
+import io.github.reactivelock.ClaimBatcher;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.store.Gate;
 import io.github.reactivelock.engine.store.Services;
@@ -14,12 +18,12 @@ import reactor.core.Disposable;
 /**
  * A claim on its way to a grant: what is asked when, and what came of it. Touched only inside its key's events.
  */
-final class Attempt implements Phase, Gate.Question {
+public final class Attempt implements Phase, Gate.Question {
 
     private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
     private static final int MOST_FRUITLESS = 3;
 
-    final Claim claim;
+    public final Claim claim;
     final ClaimOwner owner;
     final Services services;
     /** How much of the lease is not relied upon. */
@@ -46,7 +50,7 @@ final class Attempt implements Phase, Gate.Question {
     /** Grants whose answers came too late for a flow to have them. */
     private int fruitless;
 
-    Attempt(ClaimOwner owner, Services services, Claim claim, Duration delay) {
+    public Attempt(ClaimOwner owner, Services services, Claim claim, Duration delay) {
         this.delay = delay;
         this.owner = owner;
         this.services = services;
@@ -61,7 +65,7 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     /** Asks for the first time, unless something else has had it ask already. */
-    void begin() {
+    public void begin() {
         if (!evidence.isAsked() && owner.isIn(this)) {
             ask();
         }
@@ -79,7 +83,7 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     /** The store has said that it knows of it, and that others are before it. */
-    boolean isQueued() {
+    public boolean isQueued() {
         return queued;
     }
 
@@ -101,7 +105,7 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     /** It is over: no answer is waited for. */
-    void rest() {
+    public void rest() {
         settle();
         if (inLine) {
             services.gate.remove(this);
@@ -275,7 +279,7 @@ final class Attempt implements Phase, Gate.Question {
     }
 
     /** No flow wants this claim any more, and the store has answered that it was queued. */
-    void endIfQueued(long newestToken) {
+    public void endIfQueued(long newestToken) {
         if (evidence.mayBeQueued(newestToken)) {
             services.claims.withdraw(claim);
         }

@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.engine.store.Gate;
 import io.github.reactivelock.engine.store.Services;
@@ -18,10 +18,10 @@ import reactor.core.publisher.Mono;
  * claim cannot change that. The listener gets the first attempt's outcome. Each method runs on the thread that brings
  * its news; {@code synchronized} guards a few fields and nothing slower.
  */
-final class PendingRelease implements Gate.Question {
+public final class PendingRelease implements Gate.Question {
 
     /** Hears once how the first try went. */
-    interface Outcome {
+    public interface Outcome {
         /** The claim owned the lock until now. */
         void released();
 
@@ -33,7 +33,7 @@ final class PendingRelease implements Gate.Question {
     }
 
     /** Who keeps it until it has ended. */
-    interface Owner {
+    public interface Owner {
         Services services();
 
         /** The store is closed and may not be asked any more. */
@@ -53,7 +53,7 @@ final class PendingRelease implements Gate.Question {
 
     private final Owner owner;
     private final Services services;
-    final Claim claim;
+    public final Claim claim;
     private final long until;
     /** Until when the lock stays taken, or {@link Timing#NEVER}. */
     private final long keptUntil;
@@ -72,7 +72,7 @@ final class PendingRelease implements Gate.Question {
     private boolean again;
     private boolean over;
 
-    PendingRelease(Owner owner, Claim claim, long keptUntil, @Nullable Outcome outcome) {
+    public PendingRelease(Owner owner, Claim claim, long keptUntil, @Nullable Outcome outcome) {
         this.owner = owner;
         this.services = owner.services();
         this.claim = claim;
@@ -82,11 +82,11 @@ final class PendingRelease implements Gate.Question {
     }
 
     /** Whether somebody waits for how the first try goes; asked before that. */
-    boolean isAwaited() {
+    public boolean isAwaited() {
         return outcome != null;
     }
 
-    void ask() {
+    public void ask() {
         if (owner.isOver()) {
             abandon();
             return;
@@ -133,7 +133,7 @@ final class PendingRelease implements Gate.Question {
      * Asks once more when this has ended, because an old claim may still have been on its way; a second question beside
      * the first could take its answer away. False if this has ended already.
      */
-    synchronized boolean again() {
+    public synchronized boolean again() {
         again = !over;
         return again;
     }
@@ -141,7 +141,7 @@ final class PendingRelease implements Gate.Question {
     /**
      * Called by the engine's tick: silence is a failure, but a question that is only late is not asked again for that.
      */
-    void tick(long now) {
+    public void tick(long now) {
         int number;
         @Nullable Outcome told = null;
         synchronized (this) {
@@ -188,7 +188,7 @@ final class PendingRelease implements Gate.Question {
     }
 
     /** Called when the store is closed: what was not confirmed will not be. */
-    void abandon() {
+    public void abandon() {
         Outcome told = settle();
         if (told != null) {
             told.unanswered(new IllegalStateException("the client was closed before the store answered"));

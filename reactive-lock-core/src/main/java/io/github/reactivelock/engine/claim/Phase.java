@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.claim;
+
+import io.github.reactivelock.Cohort;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.spi.Signal;
 import java.util.concurrent.TimeoutException;

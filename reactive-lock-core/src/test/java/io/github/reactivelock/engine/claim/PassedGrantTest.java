@@ -1,4 +1,11 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.claim;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.ScriptedBackend;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static io.github.reactivelock.ScriptedBackend.granted;

@@ -1,20 +1,22 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.claim;
+
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 
 /** What {@link LockOptions} mean for a claim: which one they ask the store for, and whether it serves another flow. */
-final class ClaimOptions {
+public final class ClaimOptions {
 
     private ClaimOptions() {}
 
     /** The claim to ask the store for; a lock that is not renewed stays taken for the lease and then for the delay. */
-    static Claim claim(LockOptions options, String key, String id, String owner, Claim.Mode mode) {
+    public static Claim claim(LockOptions options, String key, String id, String owner, Claim.Mode mode) {
         return new Claim(key, id, owner, leaseAtTheStore(options), mode, keeping(options), options.share());
     }
 
     /** Whether a claim, of whose lease so much is not relied upon, is what these options ask for. */
-    static boolean suit(LockOptions wanted, Claim claim, Duration delay) {
+    public static boolean suit(LockOptions wanted, Claim claim, Duration delay) {
         return delay.equals(delay(wanted))
                 && leaseAtTheStore(wanted).equals(claim.lease())
                 && keeping(wanted) == claim.keeping()
@@ -22,7 +24,7 @@ final class ClaimOptions {
     }
 
     /** Whether one claim serves both. */
-    static boolean suit(LockOptions one, LockOptions other) {
+    public static boolean suit(LockOptions one, LockOptions other) {
         return delay(one).equals(delay(other))
                 && one.lease().equals(other.lease())
                 && one.isRenewed() == other.isRenewed()
@@ -30,7 +32,7 @@ final class ClaimOptions {
     }
 
     /** By how much the lease at the store is longer than what a holder relies upon. */
-    static Duration delay(LockOptions options) {
+    public static Duration delay(LockOptions options) {
         return options.lockDelay().orElse(Duration.ZERO);
     }
 
