@@ -1,12 +1,13 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.support.FireAndForget;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -30,13 +31,22 @@ final class Together<Q, A> {
         Mono<A> ask(String name, Supplier<List<Q>> leaving);
     }
 
-    private record Member<Q, A>(Q question, CompletableFuture<Connection.Answer<A>> answer) {}
+    /** No record, because two that ask the same are two. */
+    private static final class Member<Q, A> {
+
+        final Q question;
+        final CompletableFuture<Connection.Answer<A>> answer = new CompletableFuture<>();
+
+        Member(Q question) {
+            this.question = question;
+        }
+    }
 
     private final String what;
     private final int most;
     private final Burst<Q, A> burst;
     /** Those that have not left, of each name of which a burst is on its way. */
-    private final Map<String, Deque<Member<Q, A>>> coming = new HashMap<>();
+    private final Map<String, Set<Member<Q, A>>> coming = new HashMap<>();
 
     /** At most so many questions leave in one burst. */
     Together(String what, int most, Burst<Q, A> burst) {
@@ -45,9 +55,16 @@ final class Together<Q, A> {
         this.burst = burst;
     }
 
-    /** Cold; the question is put at subscription, and the answer has no limit in time. */
+    /**
+     * Cold; the question is put at subscription, and the answer has no limit in time. One that is not waited for any
+     * more is not put, if it has not left.
+     */
     Mono<A> ask(String name, Q question) {
-        return Mono.defer(() -> answer(join(name, question)));
+        return Mono.defer(() -> {
+            Member<Q, A> member = new Member<>(question);
+            join(name, member);
+            return answer(member.answer).doOnCancel(() -> withdraw(name, member));
+        });
     }
 
     /** What comes of a question that was put by {@link #join}. */
@@ -57,52 +74,65 @@ final class Together<Q, A> {
 
     /** Puts a question at once. */
     CompletableFuture<Connection.Answer<A>> join(String name, Q question) {
-        Member<Q, A> member = new Member<>(question, new CompletableFuture<>());
+        Member<Q, A> member = new Member<>(question);
+        join(name, member);
+        return member.answer;
+    }
+
+    private void join(String name, Member<Q, A> member) {
         boolean isFirst;
         synchronized (this) {
             isFirst = !coming.containsKey(name);
-            coming.computeIfAbsent(name, absent -> new ArrayDeque<>(2)).add(member);
+            coming.computeIfAbsent(name, absent -> new LinkedHashSet<>(2)).add(member);
         }
         if (isFirst) {
             leave(name);
         }
-        return member.answer;
+    }
+
+    private synchronized void withdraw(String name, Member<Q, A> member) {
+        Set<Member<Q, A>> line = coming.get(name);
+        if (line != null) {
+            line.remove(member);
+        }
     }
 
     private void leave(String name) {
         List<Member<Q, A>> members = new ArrayList<>();
+        AtomicBoolean hasLeft = new AtomicBoolean();
         AtomicBoolean over = new AtomicBoolean();
         Consumer<Connection.Answer<A>> end = answer -> {
             if (over.compareAndSet(false, true)) {
-                if (members.isEmpty()) { // it could not leave
+                if (!hasLeft.get()) {
                     take(name, members);
                 }
                 members.forEach(member -> member.answer.complete(answer));
                 goOn(name);
             }
         };
-        Mono<A> answer = burst.ask(name, () -> take(name, members))
+        Mono<A> answer = burst.ask(name, () -> {
+                    hasLeft.set(true);
+                    take(name, members);
+                    return members.stream().map(member -> member.question).toList();
+                })
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("no answer")))
                 .doOnSuccess(found -> end.accept(new Connection.Answer<>(found, null)))
                 .doOnError(error -> end.accept(new Connection.Answer<>(null, error)));
         Disposable unused = FireAndForget.run(what, answer);
     }
 
-    private List<Q> take(String name, List<Member<Q, A>> members) {
-        synchronized (this) {
-            Deque<Member<Q, A>> line = coming.getOrDefault(name, new ArrayDeque<>());
-            while (members.size() < most && !line.isEmpty()) {
-                members.add(line.remove());
-            }
+    private synchronized void take(String name, List<Member<Q, A>> members) {
+        Iterator<Member<Q, A>> line = coming.getOrDefault(name, Set.of()).iterator();
+        while (members.size() < most && line.hasNext()) {
+            members.add(line.next());
+            line.remove();
         }
-        return members.stream().map(Member::question).toList();
     }
 
     private void goOn(String name) {
         boolean more;
         synchronized (this) {
-            Deque<Member<Q, A>> line = coming.get(name);
-            more = line != null && !line.isEmpty();
+            more = !coming.getOrDefault(name, Set.of()).isEmpty();
             if (!more) {
                 coming.remove(name);
             }
