@@ -25,6 +25,7 @@ class ArgumentsTest {
                 "show a --timeout soon -s redis://localhost:1   | option '--timeout': a time looks like 500ms, 10s, 5m or 2h",
                 "ls --limit many -s redis://localhost:1         | option '--limit': 'many' is not a whole number",
                 "release a --token last -s redis://localhost:1  | option '--token': 'last' is not a whole number",
+                "release a --token= -s redis://localhost:1      | option '--token': '' is not a whole number",
                 "show a --timeout 1ms -s redis://localhost:1    | --timeout must be at least 100ms",
                 "ls --limit 0 -s redis://localhost:1            | --limit must be at least 1 but is 0",
                 "ls --sort size -s redis://localhost:1          | Invalid value for option '--sort'",
