@@ -1,0 +1,201 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Mono;
+
+/**
+ * What a command needs, in one statement of MariaDB or one text of several of MySQL: texts of users in it, and a failure
+ * in its middle.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ScriptsTest {
+
+    private static final List<String> ODD = List.of(
+            "it's",
+            "'); DROP TABLE reactive_lock; -- ",
+            "\\",
+            "\\'; DROP TABLE reactive_lock; -- ",
+            "\"",
+            "`",
+            "?",
+            ":name",
+            "a;b",
+            "\0",
+            "\n",
+            " ",
+            "/*! , */",
+            "x'27'",
+            "${lock}",
+            "%_#",
+            "\u7e57' OR 1 = 1",
+            "\ud83d\udd12 e\u0301 \u00e9");
+
+    private Databases database;
+
+    @BeforeAll
+    void start() {
+        database = Databases.mariaDb("mariadb");
+        database.createTables();
+    }
+
+    @AfterAll
+    void stop() {
+        database.close();
+    }
+
+    @AfterEach
+    void asBefore() {
+        database.execute("SET GLOBAL sql_mode = DEFAULT");
+    }
+
+    /** That of MariaDB sends several statements as one text only if it is told to. */
+    private List<Databases> drivers() {
+        return List.of(
+                database.byMySqlDriver(), database, new Databases(database.url() + "?allowMultiQueries=true", () -> {}));
+    }
+
+    private static R2dbcLockBackend connected(Databases driver) {
+        return R2dbcLockBackend.connect(driver.url(), Databases.PATIENT);
+    }
+
+    /** Its id begins as the owner's name does, and is as long as the column at most. */
+    private static Claim claim(String key, String owner) {
+        String id = owner.substring(0, Math.min(owner.length(), 20)) + UUID.randomUUID();
+        return new Claim(key, id, owner, Duration.ofSeconds(60), Claim.Mode.QUEUE);
+    }
+
+    private static <T> T get(Mono<T> answer) {
+        return answer.block(Databases.LIMIT);
+    }
+
+    private static LockInfo.Held held(R2dbcLockBackend backend, String key) {
+        return get(backend.inspect(key)).held().orElseThrow();
+    }
+
+    record Mode(Databases driver, String sqlMode) {}
+
+    Stream<Mode> modes() {
+        return drivers().stream()
+                .flatMap(driver -> Stream.of("", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES", "ANSI")
+                        .map(mode -> new Mode(driver, mode)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void noTextOfAUserIsReadAsSql(Mode mode) {
+        database.execute("SET GLOBAL sql_mode = '" + mode.sqlMode() + "'");
+        R2dbcLockBackend one = connected(mode.driver());
+        R2dbcLockBackend other = connected(mode.driver());
+        Set<String> told = ConcurrentHashMap.newKeySet();
+        var listening = other.signals()
+                .ofType(Signal.Grant.class)
+                .subscribe(grant -> told.add(grant.claimId()), error -> {});
+        List<Claim> first = ODD.stream().map(text -> claim(text, text)).toList();
+        List<Claim> next = ODD.stream().map(text -> claim(text, "2" + text)).toList();
+
+        for (Claim claim : first) {
+            assertThat(get(one.claim(claim))).isInstanceOf(ClaimResult.Granted.class);
+        }
+        for (Claim claim : next) {
+            assertThat(get(other.claim(claim))).isInstanceOf(ClaimResult.Queued.class);
+            assertThat(get(other.claim(claim))).as("it asks again").isInstanceOf(ClaimResult.Queued.class);
+        }
+        for (Claim claim : first) {
+            assertThat(held(one, claim.key()).owner()).isEqualTo(claim.owner());
+            assertThat(get(one.release(claim))).isTrue();
+        }
+        for (Claim claim : next) {
+            assertThat(held(one, claim.key()).owner()).isEqualTo(claim.owner());
+            Databases.until("it is told of its grant", () -> told.contains(claim.id()));
+            assertThat(get(other.release(claim))).isTrue();
+        }
+        listening.dispose();
+        get(one.close().then(other.close()));
+    }
+
+    /** Of a hand-over that cannot delete the row of who is next. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void whatFailsInItsMiddleChangesNothing(Databases driver) {
+        R2dbcLockBackend brief = R2dbcLockBackend.connect(
+                driver.url(),
+                Databases.PATIENT.withCommandTimeout(Duration.ofSeconds(5)).withConnections(1));
+        R2dbcLockBackend patient = connected(driver);
+        String key = UUID.randomUUID().toString();
+        Claim owner = claim(key, "owner");
+        Claim waiter = claim(key, "waiter");
+        assertThat(get(brief.claim(owner))).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(get(patient.claim(waiter))).isInstanceOf(ClaimResult.Queued.class);
+        Connection outsider = get(Mono.from(database.factory().create()));
+        get(Mono.from(outsider.beginTransaction()).thenReturn(true));
+        long locked = get(Databases.number(
+                outsider, "SELECT place FROM reactive_lock_waiter WHERE claim_id = '" + waiter.id() + "' FOR UPDATE"));
+
+        Throwable failure = get(
+                brief.release(owner).map(owned -> new Throwable("answered " + owned)).onErrorResume(Mono::just));
+
+        assertThat(locked).isEqualTo(1);
+        assertThat(failure).hasMessageContaining("transaction");
+        assertThat(held(patient, key).owner()).isEqualTo("owner");
+        assertThat(get(brief.inspect(key)).isHeldBy("owner")).as("over the same pool").isTrue();
+        Databases.until(
+                "no transaction but the outsider's is open",
+                () -> database.select("SELECT count(*) FROM information_schema.innodb_trx WHERE trx_rows_locked > 0")
+                        <= 1);
+        get(Mono.from(outsider.rollbackTransaction()).then(Mono.from(outsider.close())).thenReturn(true));
+        assertThat(get(brief.release(owner).retry(10))).isTrue();
+        assertThat(held(patient, key).owner()).isEqualTo("waiter");
+        assertThat(get(patient.release(waiter))).isTrue();
+        get(brief.close().then(patient.close()));
+    }
+
+    /** Also where it commits by hand. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aSessionOfAnApplicationIsAsItWas(Databases driver) {
+        for (String commits : List.of("autocommit = 1", "autocommit = 0")) {
+            ConnectionPool pool = Databases.pool(
+                    Databases.beginningWith("SET " + commits + ", innodb_lock_wait_timeout = 77", driver.factory()), 1);
+            R2dbcLockBackend lent = R2dbcLockBackend.using(pool, Databases.PATIENT);
+            R2dbcLockBackend other = connected(driver);
+            String key = UUID.randomUUID().toString();
+            Claim owner = claim(key, "owner");
+            Claim waiter = claim(key, "waiter");
+            Claim last = claim(key, "last");
+
+            assertThat(get(lent.claim(owner))).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(get(other.claim(waiter))).isInstanceOf(ClaimResult.Queued.class);
+            assertThat(get(lent.release(owner))).isTrue();
+            assertThat(get(lent.claim(last))).isInstanceOf(ClaimResult.Queued.class);
+            assertThat(get(other.release(waiter))).isTrue();
+            assertThat(held(other, key).owner()).isEqualTo("last");
+
+            assertThat(Databases.select(pool, "SELECT @@SESSION.innodb_lock_wait_timeout"))
+                    .isEqualTo(77);
+            assertThat(Databases.select(pool, "SELECT @@SESSION.autocommit"))
+                    .isEqualTo(commits.endsWith("1") ? 1 : 0);
+            assertThat(get(lent.release(last))).isTrue();
+            get(lent.close().then(other.close()));
+            pool.disposeLater().block(Databases.LIMIT);
+        }
+    }
+}
