@@ -1,5 +1,10 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.ContextHolds;
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.KeptTime;
+import io.github.reactivelock.engine.hold.Unwinding;
+
 import io.github.reactivelock.spi.Claim;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;

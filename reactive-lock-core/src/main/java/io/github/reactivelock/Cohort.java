@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.Hold;
+import io.github.reactivelock.engine.hold.HoldOwner;
+import io.github.reactivelock.engine.hold.KeptTime;
+
 import io.github.reactivelock.engine.claim.Attempt;
 import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.claim.ClaimOwner;

@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.ContextHolds;
+import io.github.reactivelock.engine.hold.Hold;
+import io.github.reactivelock.engine.hold.OwnerHolds;
+
 import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.claim.PendingRelease;
 import io.github.reactivelock.engine.claim.Phase;

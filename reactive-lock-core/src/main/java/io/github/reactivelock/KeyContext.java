@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.Hold;
+
 import io.github.reactivelock.engine.store.Services;
 
 import io.github.reactivelock.engine.user.HeardRequest;

@@ -1,5 +1,11 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.ContextHolds;
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.KeptTime;
+import io.github.reactivelock.engine.hold.LossSignal;
+import io.github.reactivelock.engine.hold.Unwinding;
+
 import io.github.reactivelock.engine.time.Timing;
 
 import io.github.reactivelock.engine.user.HeardRequest;

@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.ContextHolds;
+import io.github.reactivelock.engine.hold.Unwinding;
+
 import io.github.reactivelock.engine.user.ThreadLocals;
 
 import io.github.reactivelock.spi.Claim;

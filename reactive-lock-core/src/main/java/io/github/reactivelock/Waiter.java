@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.Hold;
+import io.github.reactivelock.engine.hold.HoldOwner;
+
 import io.github.reactivelock.engine.store.Opening;
 import io.github.reactivelock.engine.store.Services;
 

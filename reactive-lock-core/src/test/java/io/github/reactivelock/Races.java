@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 import static reactor.test.util.RaceTestUtils.race;

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.Handle;
+
 import io.github.reactivelock.engine.claim.ClaimOptions;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.ContextHolds;
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.Hold;
+
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import java.util.concurrent.atomic.AtomicInteger;

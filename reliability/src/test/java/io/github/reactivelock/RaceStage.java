@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.Hold;
+
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.github.reactivelock.spi.Claim;

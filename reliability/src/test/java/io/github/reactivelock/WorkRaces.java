@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.Hold;
+
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import org.jspecify.annotations.NullMarked;

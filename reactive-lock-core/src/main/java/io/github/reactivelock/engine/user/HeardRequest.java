@@ -1,6 +1,5 @@
 package io.github.reactivelock.engine.user;
 
-import io.github.reactivelock.Hold;
 import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockListener;
@@ -33,7 +32,7 @@ import reactor.util.context.ContextView;
  * HELD      renewalFailed, atRisk, safeAgain -> HELD; released, lost, releaseFailed -> the end
  * </pre>
  *
- * The state is that of the {@link Waiter} and of its {@link Hold}, which say each of these once.
+ * The state is that of the {@link Waiter} and of its {@code Hold}, which say each of these once.
  */
 public final class HeardRequest extends Mailbox implements LockRequest {
 

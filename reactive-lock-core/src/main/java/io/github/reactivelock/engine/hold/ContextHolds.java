@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.LockHandle;
 
 import io.github.reactivelock.engine.store.Services;
 
@@ -13,20 +15,20 @@ import reactor.util.context.ContextView;
  * The holds that a flow is under, innermost first, as its Reactor Context carries them. Immutable; not a record, whose
  * equality would be a recursion as deep as there are holds.
  */
-final class ContextHolds {
+public final class ContextHolds {
 
     private final Handle handle;
     private final @Nullable ContextHolds outer;
     /** How many flows are under one another here, each of which may have several keys. */
     private final int level;
 
-    ContextHolds(Handle handle, @Nullable ContextHolds outer, int level) {
+    public ContextHolds(Handle handle, @Nullable ContextHolds outer, int level) {
         this.handle = handle;
         this.outer = outer;
         this.level = level;
     }
 
-    static int levelUnder(@Nullable ContextHolds outer) {
+    public static int levelUnder(@Nullable ContextHolds outer) {
         return outer == null ? 1 : outer.level + 1;
     }
 
@@ -34,7 +36,7 @@ final class ContextHolds {
      * Code of a user threw a fatal error, which Reactor's operators throw on and do not signal. The flow that stands
      * around it would wait for ever, with its locks. False if there is none.
      */
-    static boolean tellAround(@Nullable ContextHolds around, Throwable thrown) {
+    public static boolean tellAround(@Nullable ContextHolds around, Throwable thrown) {
         LossSignal.Work work = around == null ? null : around.handle.work();
         if (work == null || !Exceptions.isFatal(thrown)) {
             return false;
@@ -44,12 +46,12 @@ final class ContextHolds {
     }
 
     /** Whether this thread's stack may have many levels on it. */
-    boolean isDeep() {
+    public boolean isDeep() {
         return level >= Unwinding.EVERY;
     }
 
     /** Whether signals that pass here let the stack be unwound. */
-    boolean unwinds() {
+    public boolean unwinds() {
         return level % Unwinding.EVERY == 0;
     }
 
@@ -62,24 +64,24 @@ final class ContextHolds {
         return at == other;
     }
 
-    Handle handle() {
+    public Handle handle() {
         return handle;
     }
 
     @Nullable
-    ContextHolds outer() {
+    public ContextHolds outer() {
         return outer;
     }
 
-    static @Nullable ContextHolds of(ContextView context) {
+    public static @Nullable ContextHolds of(ContextView context) {
         return context.getOrDefault(ContextHolds.class, null);
     }
 
-    Context in(Context context) {
+    public Context in(Context context) {
         return context.put(ContextHolds.class, this);
     }
 
-    static @Nullable Hold find(ContextView context, Services client, String key) {
+    public static @Nullable Hold find(ContextView context, Services client, String key) {
         for (ContextHolds held = of(context); held != null; held = held.outer) {
             Hold hold = held.handle.hold;
             if (hold.grant.services == client && hold.key().equals(key)) {
@@ -90,7 +92,7 @@ final class ContextHolds {
     }
 
     /** The innermost handles, outermost of them first. */
-    List<LockHandle> last(int count) {
+    public List<LockHandle> last(int count) {
         LockHandle[] handles = new LockHandle[count];
         ContextHolds held = this;
         for (int i = count - 1; i >= 0 && held != null; i--) {

@@ -1,4 +1,12 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockContext;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 
 import static io.github.reactivelock.Bench.VALID;
 import static io.github.reactivelock.Bench.subscribe;

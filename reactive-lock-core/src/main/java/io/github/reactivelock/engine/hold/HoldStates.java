@@ -1,4 +1,8 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 
 import io.github.reactivelock.engine.claim.Grant;
 

@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.claim.Grant;
 

@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.claim.ClaimOptions;
 
@@ -13,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Until when a lock stays taken at the store although its hold is over: for the rest of its minimum
  * ({@link LockOptions#withMinHold}), or after a loss for its delay ({@link LockOptions#withLockDelay}).
  */
-final class KeptTime {
+public final class KeptTime {
 
     private static final AtomicLongFieldUpdater<Hold> LEAST =
             AtomicLongFieldUpdater.newUpdater(Hold.class, "leastHold");
@@ -21,7 +23,7 @@ final class KeptTime {
     private KeptTime() {}
 
     /** A flow that asked with these options goes on under the hold, which no flow did that gave up before. */
-    static void use(Hold hold, LockOptions wanted) {
+    public static void use(Hold hold, LockOptions wanted) {
         long least = wanted.minHold().orElse(Duration.ZERO).toNanos();
         if (least > 0) {
             long unused =
@@ -33,7 +35,7 @@ final class KeptTime {
      * The moment until which the lock stays taken after a hold that ends now, by its release or by a loss;
      * {@link Timing#NEVER} if the lock is free at once.
      */
-    static long until(Hold ended, @Nullable LossReason loss) {
+    public static long until(Hold ended, @Nullable LossReason loss) {
         long least = isEndedHere(loss) ? ended.leastHold : 0;
         long delay = isGivenUp(loss) ? 0 : ClaimOptions.delay(ended.options).toNanos();
         if (least == 0 && delay == 0) {

@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.claim.ClaimOptions;
 

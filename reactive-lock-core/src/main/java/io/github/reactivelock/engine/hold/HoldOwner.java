@@ -1,9 +1,11 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.LockLostException;
 
 import io.github.reactivelock.engine.claim.Phase;
 
 /** Who gave the lock to a flow and gets it back. Called inside its key's events, but for {@link #post}. */
-interface HoldOwner {
+public interface HoldOwner {
 
     /** Whose turn it is. */
     interface Flow {

@@ -1,4 +1,10 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 
 import java.time.Duration;
 import java.util.List;
@@ -14,7 +20,7 @@ import reactor.core.publisher.Signal;
 import reactor.core.publisher.Sinks;
 
 /** One acquisition's share in a hold: it leaves once, however often it is released, and receives the outcome itself. */
-final class Handle implements LockHandle, Consumer<@Nullable LockException>, Runnable {
+public final class Handle implements LockHandle, Consumer<@Nullable LockException>, Runnable {
 
     private static final AtomicIntegerFieldUpdater<Handle> LEFT =
             AtomicIntegerFieldUpdater.newUpdater(Handle.class, "left");
@@ -27,7 +33,7 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     private static final int LEAVING = 1;
     private static final int ANSWERED = 2;
 
-    final Hold hold;
+    public final Hold hold;
     private volatile int left;
     /** What this handle's own options allow, where it joined a hold that others may last longer in. */
     private final @Nullable HoldLimit limit;
@@ -40,13 +46,13 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     /** The outcome for subscribers that asked for it; {@code withLock} has none. */
     private volatile Sinks.@Nullable Empty<Void> outcome;
 
-    Handle(Hold hold) {
+    public Handle(Hold hold) {
         this.hold = hold;
         this.limit = null;
     }
 
     /** One more handle of a hold, with options of its own. */
-    Handle(Hold hold, LockOptions wanted) {
+    public Handle(Hold hold, LockOptions wanted) {
         this.hold = hold;
         this.limit = HoldLimit.of(this, wanted);
     }
@@ -57,13 +63,13 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
 
     /** Its own end, or the loss of the hold. */
     @Nullable
-    LockLostException loss() {
+    public LockLostException loss() {
         LockLostException own = limit == null ? null : limit.loss();
         return own == null ? hold.loss() : own;
     }
 
     /** From now on the work hears of either. */
-    void enter(LossSignal.Work begun) {
+    public void enter(LossSignal.Work begun) {
         work = begun;
         hold.enter(begun);
         if (limit != null) {
@@ -75,7 +81,7 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
         return work;
     }
 
-    void exit(LossSignal.Work work) {
+    public void exit(LossSignal.Work work) {
         hold.exit(work);
         if (limit != null) {
             limit.exit(work);
@@ -191,12 +197,12 @@ final class Handle implements LockHandle, Consumer<@Nullable LockException>, Run
     }
 
     /** Leaves the hold without anybody waiting for the outcome, which the engine reports where it is a failure. */
-    void giveBack() {
+    public void giveBack() {
         leave(null);
     }
 
     /** Leaves the hold; if it was left before, nothing is left to do. */
-    void leave(@Nullable Consumer<@Nullable LockException> listener) {
+    public void leave(@Nullable Consumer<@Nullable LockException> listener) {
         if (!LEFT.compareAndSet(this, 0, LEAVING)) {
             if (listener != null) {
                 listener.accept(null);

@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 
 import io.github.reactivelock.engine.user.UserCallbacks;
 
@@ -15,10 +18,10 @@ import reactor.core.publisher.Sinks;
  * Announces the loss of a hold to the work that runs under it and to subscribers of {@link LockHandle#lost()}. Usually
  * there are none. Safe for use from any thread.
  */
-final class LossSignal {
+public final class LossSignal {
 
     /** What goes on under a hold. */
-    interface Work {
+    public interface Work {
         /** Must end, because the lock is gone. Called on the work scheduler. */
         void lost(LockLostException loss);
 

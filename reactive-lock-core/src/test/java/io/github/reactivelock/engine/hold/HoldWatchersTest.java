@@ -1,10 +1,15 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
-import static io.github.reactivelock.HoldStatesTest.assertEnded;
-import static io.github.reactivelock.HoldStatesTest.heard;
-import static io.github.reactivelock.HoldStatesTest.watch;
+import static io.github.reactivelock.engine.hold.HoldStatesTest.assertEnded;
+import static io.github.reactivelock.engine.hold.HoldStatesTest.heard;
+import static io.github.reactivelock.engine.hold.HoldStatesTest.watch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;

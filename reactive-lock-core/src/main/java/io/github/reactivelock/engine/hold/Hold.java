@@ -1,4 +1,10 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.claim.Grant;
 import io.github.reactivelock.engine.claim.PendingRelease;
@@ -30,10 +36,10 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "handles");
 
     final HoldOwner owner;
-    final Grant grant;
-    final long fencingToken;
-    final LockOptions options;
-    final long since;
+    public final Grant grant;
+    public final long fencingToken;
+    public final LockOptions options;
+    public final long since;
     volatile long leastHold; // after that, in nanoseconds; KeptTime writes it
     private volatile int state;
 
@@ -45,7 +51,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     /** Hears what came of the release, which it has begun. */
     private @Nullable Handle last;
     /** Whose it is, until {@link #run} has told it. */
-    HoldOwner.@Nullable Flow flow;
+    public HoldOwner.@Nullable Flow flow;
 
     /** Ends the hold at its longest; set and read inside the owner's events. */
     private @Nullable Disposable maxHoldTimer;
@@ -55,7 +61,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     /** Set inside the owner's events while it is held. */
     private HoldNews news;
 
-    Hold(HoldOwner owner, Grant grant, LockOptions options, @Nullable HeardRequest heard) {
+    public Hold(HoldOwner owner, Grant grant, LockOptions options, @Nullable HeardRequest heard) {
         this.owner = owner;
         this.grant = grant;
         this.fencingToken = grant.currentToken();
@@ -64,11 +70,11 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         this.news = heard == null ? HoldNews.NONE : HoldNews.of(heard, fencingToken, this::remainingNanos);
     }
 
-    String key() {
+    public String key() {
         return grant.claim.key();
     }
 
-    boolean isHeld() {
+    public boolean isHeld() {
         return state == HELD && !grant.isOver();
     }
 
@@ -78,7 +84,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     /** The loss, if there was one; a deadline that has passed is one even if its timer has not run yet. */
     @Nullable
-    LockLostException loss() {
+    public LockLostException loss() {
         if (state == HELD && grant.isOver()) {
             owner.post(() -> {
                 if (grant.isOver()) {
@@ -90,7 +96,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         return loss;
     }
 
-    LockLostException lossFor(LossReason reason) {
+    public LockLostException lossFor(LossReason reason) {
         return new LockLostException(key(), fencingToken, reason, null);
     }
 
@@ -105,7 +111,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
      * allow, and the hold goes on; what this hold cannot give is refused.
      */
     @Nullable
-    Handle join(LockOptions wanted) {
+    public Handle join(LockOptions wanted) {
         if (loss() != null || !isHeld()) {
             return null;
         }
@@ -115,7 +121,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     /** Whether a flow may stand on one stack with all these acquisitions of its own. */
-    boolean isJoinedByMany() {
+    public boolean isJoinedByMany() {
         return handles >= Unwinding.EVERY;
     }
 
@@ -155,7 +161,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         grant.tick(now, options);
     }
 
-    void look() {
+    public void look() {
         news.look(grant);
     }
 
@@ -231,7 +237,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         });
     }
 
-    void wasLost() {
+    public void wasLost() {
         grant.services.userCallbacks.run(() -> tell(loss));
     }
 
@@ -241,13 +247,13 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         }
     }
 
-    void tellLost(LockLostException lost) {
+    public void tellLost(LockLostException lost) {
         grant.services.userCallbacks.warn(lost);
         news.changed(new HoldState.Lost(lost));
     }
 
     /** Ends the hold even within its lease. */
-    void end(LossReason reason) {
+    public void end(LossReason reason) {
         owner.post(() -> lose(lossFor(reason)));
     }
 
@@ -257,18 +263,18 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     /** Called inside the owner's events, as are the next two. */
-    void endAtItsLongest() {
+    public void endAtItsLongest() {
         options.maxHold().ifPresent(longest -> maxHoldTimer = endAfter(longest.toNanos(), LossReason.HELD_TOO_LONG));
     }
 
-    void disarm() {
+    public void disarm() {
         if (maxHoldTimer != null) {
             maxHoldTimer.dispose();
         }
     }
 
     /** Cancels the work under it, outermost first and never in place; {@code cancelled} runs when that has returned. */
-    void lose(LockLostException lost, Runnable cancelled) {
+    public void lose(LockLostException lost, Runnable cancelled) {
         news.look(grant); // a risk that no tick noticed is reported before the loss
         loss = lost;
         if (STATE.compareAndSet(this, HELD, LOST)) {
@@ -305,7 +311,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         });
     }
 
-    Mono<LockLostException> lost() {
+    public Mono<LockLostException> lost() {
         if (lossSignal.begin() && state != HELD) {
             lossSignal.end(state == LOST ? loss : null);
         }

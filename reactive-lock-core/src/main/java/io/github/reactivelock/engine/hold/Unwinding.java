@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.LockContext;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -18,13 +20,13 @@ import reactor.util.context.ContextView;
  * <p>Only what belongs to the flow of the loop waits for it. A callback that blocks on another flow would otherwise
  * wait for itself; so that flow's signals get a loop of their own, inside the first.
  */
-final class Unwinding {
+public final class Unwinding {
 
     /** Levels between two that come here; more than most applications nest, and few enough for any stack. */
     static final int EVERY = 16;
 
     /** What goes through the levels; each kind keeps its order, and does not wait for another one. */
-    enum Signal {
+    public enum Signal {
         /** Inwards the beginning of work, outwards its end. */
         WORK,
         /** Inwards only. */
@@ -38,7 +40,7 @@ final class Unwinding {
     private Unwinding() {}
 
     /** The flow of a Context, whatever has been acquired in it. */
-    static Object flowOf(ContextView context, Object otherwise) {
+    public static Object flowOf(ContextView context, Object otherwise) {
         ContextHolds held = ContextHolds.of(context);
         return held == null
                 ? LockContext.owner(context).<Object>map(name -> name).orElse(otherwise)
@@ -46,7 +48,7 @@ final class Unwinding {
     }
 
     /** Runs a task now, or when the stack of this thread is back at the loop which its flow has on it. */
-    static void run(Signal signal, Object flow, Runnable task) {
+    public static void run(Signal signal, Object flow, Runnable task) {
         Thread here = Thread.currentThread();
         Loop outer = INNERMOST.get(here);
         if (outer != null && outer.isOf(signal, flow)) {
@@ -69,7 +71,7 @@ final class Unwinding {
     /**
      * Runs a task when what is inside this flow has been cancelled, of which a part may wait in a loop of this thread.
      */
-    static void afterCancels(ContextHolds flow, Runnable task) {
+    public static void afterCancels(ContextHolds flow, Runnable task) {
         Loop outer = INNERMOST.get(Thread.currentThread());
         if (outer != null && outer.isOf(Signal.CANCEL, flow)) {
             outer.afterwards.push(task);

@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.time.Timing;
 
@@ -114,7 +117,7 @@ final class HoldLimit implements Disposable {
     }
 
     /** Never completes empty. */
-    Mono<LockLostException> lost() {
+    public Mono<LockLostException> lost() {
         if (signal.begin() && loss() != null) {
             signal.end(ended.get());
         }

@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.LockContext;
 
 import io.github.reactivelock.state.Share;
 import java.util.List;
@@ -13,7 +15,7 @@ import reactor.util.context.ContextView;
  * shared lock, if it asked for them before it had any; a later flow joins the newest hold that has as much as it asks
  * for. Safe for use from any thread.
  */
-final class OwnerHolds {
+public final class OwnerHolds {
 
     private record OwnedKey(String owner, String key) {}
 
@@ -21,7 +23,7 @@ final class OwnerHolds {
     private final Map<OwnedKey, List<Hold>> holds = new ConcurrentHashMap<>();
 
     @Nullable
-    Hold find(ContextView context, String key, Share asked) {
+    public Hold find(ContextView context, String key, Share asked) {
         return holds.isEmpty()
                 ? null
                 : LockContext.owner(context)
@@ -45,14 +47,14 @@ final class OwnerHolds {
         return fitting == null ? newest : fitting;
     }
 
-    void adopt(Hold hold, ContextView context) {
+    public void adopt(Hold hold, ContextView context) {
         LockContext.owner(context).ifPresent(owner -> {
             hold.contextOwner = owner;
             holds.merge(new OwnedKey(owner, hold.key()), List.of(hold), OwnerHolds::both);
         });
     }
 
-    void disown(Hold hold) {
+    public void disown(Hold hold) {
         if (hold.contextOwner != null) {
             holds.computeIfPresent(new OwnedKey(hold.contextOwner, hold.key()), (key, all) -> without(all, hold));
         }
@@ -67,7 +69,7 @@ final class OwnerHolds {
         return left.isEmpty() ? null : left;
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return holds.isEmpty();
     }
 }

@@ -1,4 +1,12 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
+
+import io.github.reactivelock.Races;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockContext;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
