@@ -27,9 +27,8 @@ final class Holders {
         return owner == null && shares.isEmpty();
     }
 
-    /** {@code models/Shares.tla: Fits}. */
     boolean fits(Claim claim) {
-        return used + claim.share().units() <= claim.share().capacity();
+        return claim.share().fitsBeside(used);
     }
 
     void add(Place next) {

@@ -58,6 +58,16 @@ public record Share(int units, int capacity) {
     }
 
     /**
+     * The rule of shares, {@code models/Shares.tla: Fits}: whether a claim for this share may be in beside others.
+     *
+     * @param used how many units these have; 2<sup>62</sup> at most
+     * @return true if they and its own are no more than its capacity
+     */
+    public boolean fitsBeside(long used) {
+        return used + units <= capacity;
+    }
+
+    /**
      * Whether who has this has all that another share promises: at least its units, among no more than its capacity.
      *
      * @param asked the other share

@@ -76,7 +76,7 @@ final class ClaimKeys {
     /** If its own key is among those that are read, its place there has to be seen. */
     private static boolean sawRoom(ClaimState standing, GetResponse before, long revision) {
         List<KeyValue> claims = before.getKvs();
-        boolean isRoom = Line.of(claims).hasRoomFor(standing.claim.share());
+        boolean isRoom = Line.of(claims).admits(standing.claim.share());
         standing.sawRoom(isRoom ? revision : 0);
         return isRoom || claims.stream().anyMatch(kv -> kv.getKey().equals(standing.name));
     }

@@ -2,58 +2,54 @@ package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.github.reactivelock.spi.support.QueueLine;
 import io.github.reactivelock.state.Share;
 import java.util.Collection;
 import java.util.List;
 
 /**
- * The claims of a lock in the order in which their keys were made. Each is in that fits its capacity with all those
- * before it, up to the first that does not fit. As keys come at the end only, who is in stays in for as long as its key
- * is there.
+ * The claims of a lock in the order in which their keys were made, {@link QueueLine}.
  *
- * @param claims oldest first
- * @param in how many of them are in
- * @param units how many units these take
+ * @param queue oldest first
  */
-record Line(List<KeyValue> claims, int in, long units) {
+record Line(QueueLine<KeyValue> queue) {
 
     static Line of(Collection<KeyValue> oldestFirst) {
-        int in = 0;
-        long units = 0;
-        for (KeyValue claim : oldestFirst) {
-            Share share = KeyLayout.share(claim.getKey());
-            if (!fits(share, units)) {
-                break;
-            }
-            in++;
-            units += share.units();
-        }
-        return new Line(List.copyOf(oldestFirst), in, units);
+        return new Line(QueueLine.of(List.copyOf(oldestFirst), claim -> KeyLayout.share(claim.getKey())));
     }
 
-    private static boolean fits(Share share, long used) {
-        return used + share.units() <= share.capacity();
+    List<KeyValue> claims() {
+        return queue.claims();
+    }
+
+    int in() {
+        return queue.in();
     }
 
     List<KeyValue> holders() {
-        return claims.subList(0, in);
+        return queue.holders();
+    }
+
+    /** How many units they take. */
+    long units() {
+        return queue.units();
     }
 
     List<KeyValue> waiting() {
-        return claims.subList(in, claims.size());
+        return queue.waiting();
     }
 
     /** Whether a claim that came now would be in. */
-    boolean hasRoomFor(Share share) {
-        return in == claims.size() && fits(share, units);
+    boolean admits(Share share) {
+        return queue.admits(share);
     }
 
     /** Where the claim of that name stands, which is for a share. */
     QueuePosition positionOf(ByteSequence name) {
-        for (int place = 0; place < claims.size(); place++) {
-            KeyValue claim = claims.get(place);
+        for (int place = 0; place < claims().size(); place++) {
+            KeyValue claim = claims().get(place);
             if (claim.getKey().equals(name)) {
-                return new QueuePosition(claim.getCreateRevision(), place < in ? null : awaited(place));
+                return new QueuePosition(claim.getCreateRevision(), place < in() ? null : awaited(place));
             }
         }
         return QueuePosition.NONE;
@@ -65,10 +61,10 @@ record Line(List<KeyValue> claims, int in, long units) {
      */
     KeyValue awaited(int place) {
         for (int before = place - 1; before >= 0; before--) {
-            if (KeyLayout.share(claims.get(before).getKey()).isWhole()) {
-                return claims.get(before);
+            if (KeyLayout.share(claims().get(before).getKey()).isWhole()) {
+                return claims().get(before);
             }
         }
-        return claims.get(place - 1);
+        return claims().get(place - 1);
     }
 }

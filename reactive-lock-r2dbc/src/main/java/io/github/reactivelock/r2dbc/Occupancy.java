@@ -37,7 +37,7 @@ record Occupancy(LockRow row, long units, long firstEnd, long lastEnd, long toke
     }
 
     boolean fits(Successor next) {
-        return units + next.units() <= next.capacity();
+        return next.share().fitsBeside(units);
     }
 
     Occupancy with(Successor next, long nextToken) {

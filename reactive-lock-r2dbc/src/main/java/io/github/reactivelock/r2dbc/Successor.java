@@ -9,12 +9,10 @@ import io.r2dbc.spi.Row;
  *
  * @param place where it waited; zero if it did not
  */
-record Successor(String claimId, String owner, String client, long lease, long place, long units, long capacity) {
+record Successor(String claimId, String owner, String client, long lease, long place, Share share) {
 
     static Successor of(Claim claim, String client) {
-        Share share = claim.share();
-        return new Successor(
-                claim.id(), claim.owner(), client, Keys.micros(claim.lease()), 0, share.units(), share.capacity());
+        return new Successor(claim.id(), claim.owner(), client, Keys.micros(claim.lease()), 0, claim.share());
     }
 
     static Successor read(Row row) {
@@ -24,11 +22,20 @@ record Successor(String claimId, String owner, String client, long lease, long p
                 LockRow.text(row, "client"),
                 LockRow.number(row, "lease"),
                 LockRow.number(row, "place"),
-                LockRow.number(row, "units"),
-                LockRow.number(row, "capacity"));
+                new Share(
+                        Math.toIntExact(LockRow.number(row, "units")),
+                        Math.toIntExact(LockRow.number(row, "capacity"))));
     }
 
     boolean isWhole() {
-        return units == Share.WHOLE.units();
+        return share.isWhole();
+    }
+
+    long units() {
+        return share.units();
+    }
+
+    long capacity() {
+        return share.capacity();
     }
 }

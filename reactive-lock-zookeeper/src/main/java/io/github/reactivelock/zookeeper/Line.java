@@ -1,5 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.support.QueueLine;
 import io.github.reactivelock.state.Share;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -10,16 +11,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The claims of one lock in their order, decided from nothing but the names of their nodes. Those that hold the lock
- * stand before all that wait, because none overtakes: they are all up to the first that does not fit beside those
- * before it. A claim that fits does so from then on, however others come and go.
+ * The claims of one lock in their order, decided from nothing but the names of their nodes, {@link QueueLine}.
  *
- * @param places the claims, first come first
- * @param holders how many of them hold the lock
- * @param units how many units those have
+ * @param queue first come first
  * @param index where claims stand, so that one look at a long line serves many of them
  */
-record Line(List<SequenceNode> places, int holders, long units, Index index) {
+record Line(QueueLine<SequenceNode> queue, Index index) {
 
     /** No claim at all. */
     static final Line NONE = of(List.of());
@@ -62,34 +59,37 @@ record Line(List<SequenceNode> places, int holders, long units, Index index) {
             int some = places.get(0).number();
             places.sort(Comparator.comparingInt(place -> place.number() - some));
         }
-        int holders = 0;
-        long units = 0;
-        while (holders < places.size() && fits(places.get(holders).share(), units)) {
-            units += places.get(holders).share().units();
-            holders++;
-        }
-        return new Line(places, holders, units, Index.of(places));
-    }
-
-    /** {@code models/Shares.tla: Fits}. */
-    private static boolean fits(Share share, long used) {
-        return used + share.units() <= share.capacity();
+        return new Line(QueueLine.of(places, SequenceNode::share), Index.of(places));
     }
 
     /** Whether a claim that came now would be in. */
     boolean admits(Share share) {
-        return holders == places.size() && fits(share, units);
+        return queue.admits(share);
     }
 
     boolean has(String claimId) {
         return index.first.containsKey(claimId);
     }
 
+    List<SequenceNode> places() {
+        return queue.claims();
+    }
+
+    /** How many of them hold the lock. */
+    int holders() {
+        return queue.in();
+    }
+
+    /** How many units they take. */
+    long units() {
+        return queue.units();
+    }
+
     List<SequenceNode> held() {
-        return places.subList(0, holders);
+        return queue.holders();
     }
 
     List<SequenceNode> waiting() {
-        return places.subList(holders, places.size());
+        return queue.waiting();
     }
 }
