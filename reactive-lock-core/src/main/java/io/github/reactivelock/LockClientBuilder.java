@@ -1,12 +1,10 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.engine.Settings;
 import io.github.reactivelock.engine.user.WorkThreads;
-
 import io.github.reactivelock.text.Validation;
-
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.Objects;
@@ -103,7 +101,7 @@ public final class LockClientBuilder {
      * @return this builder
      */
     public LockClientBuilder passBudget(int passes, Duration time) {
-        int most = (1 << LockBackend.PASS_BITS) - 1;
+        int most = FencingTokens.MOST_PASSES;
         if (passes < 0 || passes > most || time.isNegative() || time.compareTo(LockOptions.LONGEST) > 0) {
             throw new IllegalArgumentException("pass budget must be 0 to " + most
                     + " passes and a time of 0 to 365 days but is " + passes + " and " + time);

@@ -1,8 +1,8 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.engine.store.Services;
-
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
@@ -82,16 +82,11 @@ final class Queries {
     }
 
     Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return question(key, FORCE, () -> services.backend.forceRelease(key, granted(fencingToken)));
+        return question(key, FORCE, () -> services.backend.forceRelease(key, FencingTokens.granted(fencingToken)));
     }
 
     Mono<Boolean> isCurrent(String key, long fencingToken) {
-        return question(key, "asked about", () -> services.backend.isCurrent(key, granted(fencingToken)));
-    }
-
-    /** The store's part of a token. */
-    private static long granted(long fencingToken) {
-        return fencingToken >> LockBackend.PASS_BITS << LockBackend.PASS_BITS;
+        return question(key, "asked about", () -> services.backend.isCurrent(key, FencingTokens.granted(fencingToken)));
     }
 
     Flux<LockEvent> events(String key) {

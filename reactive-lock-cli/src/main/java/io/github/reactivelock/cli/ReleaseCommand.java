@@ -1,7 +1,7 @@
 package io.github.reactivelock.cli;
 
 import io.github.reactivelock.LockClient;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.state.LockInfo;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,7 +104,7 @@ final class ReleaseCommand extends StoreCommand {
 
     /** Flows of one process that pass the lock on have tokens of their own, and one hold at the store. */
     private static boolean isOfThatGrant(long token, long held) {
-        return token >> LockBackend.PASS_BITS == held >> LockBackend.PASS_BITS;
+        return FencingTokens.number(token) == FencingTokens.number(held);
     }
 
     private ExitCode end(LockInfo seen, boolean isRemoved, String text) {

@@ -1,6 +1,6 @@
 package io.github.reactivelock.memory;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.QuorumNode;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -16,13 +16,12 @@ final class Tokens {
     private final AtomicLong counter = new AtomicLong();
 
     long next() {
-        return counter.incrementAndGet() << LockBackend.PASS_BITS;
+        return FencingTokens.of(counter.incrementAndGet());
     }
 
     /** The number of a vote. */
     long nextServed() {
-        return counter.updateAndGet(last -> (last / QuorumNode.SERVED + 1) * QuorumNode.SERVED)
-                << LockBackend.PASS_BITS;
+        return FencingTokens.of(counter.updateAndGet(last -> (last / QuorumNode.SERVED + 1) * QuorumNode.SERVED));
     }
 
     /** The proposed token, or the number of a vote. */
@@ -32,7 +31,7 @@ final class Tokens {
 
     /** Counts on from the proposed token, if that is higher than the last one, and not by far. */
     boolean follow(long proposal) {
-        long wanted = proposal >> LockBackend.PASS_BITS;
+        long wanted = FencingTokens.number(proposal);
         long last = counter.get();
         while (wanted > last && wanted - last <= MOST_AHEAD) {
             if (counter.compareAndSet(last, wanted)) {
@@ -45,6 +44,6 @@ final class Tokens {
 
     /** No later token is lower than this one, or the same. */
     void raise(long token) {
-        long unused = counter.accumulateAndGet(token >> LockBackend.PASS_BITS, Math::max);
+        long unused = counter.accumulateAndGet(FencingTokens.number(token), Math::max);
     }
 }

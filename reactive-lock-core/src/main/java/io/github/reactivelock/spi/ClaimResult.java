@@ -21,7 +21,7 @@ public sealed interface ClaimResult {
          * @param lease the lease granted
          */
         public Granted {
-            if (fencingToken <= 0 || (fencingToken & ((1L << LockBackend.PASS_BITS) - 1)) != 0) {
+            if (fencingToken <= 0 || FencingTokens.isPassed(fencingToken)) {
                 throw new IllegalArgumentException("not a fencing token of a store: " + fencingToken);
             }
         }
@@ -48,7 +48,7 @@ public sealed interface ClaimResult {
          * @param newestToken later grants of this claim are above it, or zero
          */
         public Queued {
-            if (newestToken < 0 || (newestToken & ((1L << LockBackend.PASS_BITS) - 1)) != 0) {
+            if (newestToken < 0 || FencingTokens.isPassed(newestToken)) {
                 throw new IllegalArgumentException("not a fencing token of a store: " + newestToken);
             }
         }

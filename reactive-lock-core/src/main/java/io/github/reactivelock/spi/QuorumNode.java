@@ -20,7 +20,7 @@ public interface QuorumNode extends LockBackend {
      * @return false if a node gave it by itself
      */
     static boolean mayBeAGrants(long fencingToken) {
-        return (fencingToken >> PASS_BITS) % SERVED != 0;
+        return FencingTokens.number(fencingToken) % SERVED != 0;
     }
 
     /**
@@ -30,7 +30,7 @@ public interface QuorumNode extends LockBackend {
      * @return that one, or the next
      */
     static long ofAGrant(long fencingToken) {
-        return mayBeAGrants(fencingToken) ? fencingToken : fencingToken + (1L << PASS_BITS);
+        return mayBeAGrants(fencingToken) ? fencingToken : fencingToken + FencingTokens.of(1);
     }
 
     /**

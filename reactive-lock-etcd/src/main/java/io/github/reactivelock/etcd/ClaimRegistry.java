@@ -4,7 +4,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
@@ -315,6 +315,6 @@ final class ClaimRegistry implements Lease.Findings {
     }
 
     static long token(long createRevision) {
-        return createRevision << LockBackend.PASS_BITS;
+        return FencingTokens.of(createRevision);
     }
 }

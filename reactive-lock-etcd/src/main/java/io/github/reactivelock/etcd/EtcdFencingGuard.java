@@ -6,7 +6,7 @@ import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.state.StaleTokenException;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -60,7 +60,7 @@ public final class EtcdFencingGuard {
     }
 
     private static long newest(List<KeyValue> owner, long fencingToken) {
-        long next = ((fencingToken >> LockBackend.PASS_BITS) + 1) << LockBackend.PASS_BITS;
+        long next = FencingTokens.of(FencingTokens.number(fencingToken) + 1);
         return owner.isEmpty()
                 ? next
                 : Math.max(next, ClaimRegistry.token(owner.get(0).getCreateRevision()));
@@ -77,7 +77,7 @@ public final class EtcdFencingGuard {
      *     asked
      */
     public Mono<Cmp> held(String key, long fencingToken) {
-        long revision = fencingToken >> LockBackend.PASS_BITS;
+        long revision = FencingTokens.number(fencingToken);
         if (revision <= 0) {
             throw new IllegalArgumentException("not a fencing token of a lock in etcd: " + fencingToken);
         }

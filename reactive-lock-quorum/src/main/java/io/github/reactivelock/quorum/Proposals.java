@@ -1,6 +1,6 @@
 package io.github.reactivelock.quorum;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
 
@@ -15,7 +15,7 @@ final class Proposals {
     /** For what arrives later than usual. Nodes take what is a tenth of a second ahead of them. */
     private static final long MARGIN_MICROS = 5_000;
 
-    private static final long MOST = (Long.MAX_VALUE >> LockBackend.PASS_BITS) - 1;
+    private static final long MOST = FencingTokens.HIGHEST_NUMBER - 1;
 
     private final Surroundings surroundings;
     private volatile long lead;
@@ -37,7 +37,7 @@ final class Proposals {
             return 0;
         }
         long number = Math.max(0, Math.min(MOST, asked + lead + MARGIN_MICROS));
-        return number == 0 ? 0 : QuorumNode.ofAGrant(number << LockBackend.PASS_BITS);
+        return number == 0 ? 0 : QuorumNode.ofAGrant(FencingTokens.of(number));
     }
 
     /** For so long no claim can win, because too few nodes count; or its grant takes another round trip. */
@@ -47,6 +47,6 @@ final class Proposals {
 
     /** The votes of a majority differed, and this was the highest of their tokens. */
     void differed(long asked, long highest) {
-        lead = (highest >> LockBackend.PASS_BITS) - asked;
+        lead = FencingTokens.number(highest) - asked;
     }
 }

@@ -1,7 +1,7 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.QuorumNode;
 import java.time.Duration;
 import java.time.Instant;
@@ -326,7 +326,7 @@ final class QuorumClaim {
     /** A token in place of one that is another's; each time further off, because others look for one too. */
     long above(long token, int refused) {
         return QuorumNode.ofAGrant(
-                token + ((long) surroundings.chance().applyAsInt(1, FEW_TOKENS << refused) << LockBackend.PASS_BITS));
+                token + FencingTokens.of(surroundings.chance().applyAsInt(1, FEW_TOKENS << refused)));
     }
 
     /** In every other round: two claims with the same place that always did would only swap their votes. */

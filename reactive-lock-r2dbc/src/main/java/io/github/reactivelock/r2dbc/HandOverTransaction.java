@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
@@ -160,7 +160,7 @@ final class HandOverTransaction {
     }
 
     Mono<Void> tellGrant(Successor next, long token) {
-        return tell(next.client(), new Signal.Grant(next.claimId(), token << LockBackend.PASS_BITS));
+        return tell(next.client(), new Signal.Grant(next.claimId(), FencingTokens.of(token)));
     }
 
     /** Tells the owner's client that its hold was ended by force. */
@@ -174,7 +174,7 @@ final class HandOverTransaction {
 
     /** Tells a claim of this backend of its grant when that is certain. */
     void tellOurs(String claimId, long token) {
-        ours.add(new Signal.Grant(claimId, token << LockBackend.PASS_BITS));
+        ours.add(new Signal.Grant(claimId, FencingTokens.of(token)));
     }
 
     private Mono<Void> tell(String client, Signal signal) {

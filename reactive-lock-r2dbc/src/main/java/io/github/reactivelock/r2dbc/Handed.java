@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import io.r2dbc.spi.Row;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ record Handed(@Nullable String claimId, @Nullable String client, long token) {
             waits.noteContended(key);
         }
         if (claimId != null && client != null && pushes.isFor(client)) {
-            pushes.push(new Signal.Grant(claimId, token << LockBackend.PASS_BITS));
+            pushes.push(new Signal.Grant(claimId, FencingTokens.of(token)));
         }
         return true;
     }

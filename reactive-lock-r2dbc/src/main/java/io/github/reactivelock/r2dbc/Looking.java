@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockInfo;
 import io.r2dbc.spi.Row;
@@ -63,7 +63,7 @@ record Looking(Database database) {
 
         LockInfo.Holder holder() {
             return new LockInfo.Holder(
-                    owner, Math.toIntExact(units), number << LockBackend.PASS_BITS, Keys.time(leaseEnd - now));
+                    owner, Math.toIntExact(units), FencingTokens.of(number), Keys.time(leaseEnd - now));
         }
     }
 
@@ -98,7 +98,7 @@ record Looking(Database database) {
     }
 
     Mono<Boolean> isCurrent(String key, long fencingToken) {
-        long token = fencingToken >> LockBackend.PASS_BITS;
+        long token = FencingTokens.number(fencingToken);
         return database.run(session -> session.alone(
                 session.one("is_current", found -> LockRow.number(found, "found") > 0, Keys.bytes(key), token, token)));
     }
@@ -155,7 +155,7 @@ record Looking(Database database) {
         return new LockInfo.Held(
                 key,
                 newest.owner(),
-                newest.number() << LockBackend.PASS_BITS,
+                FencingTokens.of(newest.number()),
                 Keys.time(newest.leaseEnd() - newest.now()),
                 waiters,
                 Keys.time(newest.now() - newest.number()),
@@ -175,7 +175,7 @@ record Looking(Database database) {
         return new LockInfo.Held(
                 key,
                 owner,
-                token << LockBackend.PASS_BITS,
+                FencingTokens.of(token),
                 Keys.time(leaseEnd - now),
                 waiters,
                 Keys.time(now - token),

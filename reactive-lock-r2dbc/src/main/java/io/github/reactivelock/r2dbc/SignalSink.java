@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.state.LossReason;
@@ -79,7 +79,7 @@ final class SignalSink {
     /** Tells another client when the transaction is certain, if the database can; otherwise it will look for itself. */
     Mono<Void> tell(Session session, String other, Signal signal) {
         String text = signal instanceof Signal.Grant grant
-                ? GRANT + " " + grant.claimId() + " " + (grant.fencingToken() >> LockBackend.PASS_BITS)
+                ? GRANT + " " + grant.claimId() + " " + FencingTokens.number(grant.fencingToken())
                 : FORCED + " " + ((Signal.Suspect) signal).claimId() + " 0";
         return notify(session, channelOf(other), text);
     }
@@ -126,7 +126,7 @@ final class SignalSink {
             return null;
         }
         return switch (words[0]) {
-            case GRANT -> new Signal.Grant(words[1], Long.parseLong(words[2]) << LockBackend.PASS_BITS);
+            case GRANT -> new Signal.Grant(words[1], FencingTokens.of(Long.parseLong(words[2])));
             case FORCED -> new Signal.Suspect(words[1], LossReason.FORCED);
             default -> null;
         };

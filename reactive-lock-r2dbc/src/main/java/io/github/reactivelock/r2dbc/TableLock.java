@@ -2,7 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.List;
@@ -123,11 +123,11 @@ final class TableLock {
 
     /** The row is locked, or was read by one statement, so the owner's token is the last that was given. */
     static ClaimResult queued(long left, long ownersToken) {
-        return new ClaimResult.Queued(Keys.time(left), null, ownersToken << LockBackend.PASS_BITS);
+        return new ClaimResult.Queued(Keys.time(left), null, FencingTokens.of(ownersToken));
     }
 
     static ClaimResult granted(long token, Claim claim) {
-        return new ClaimResult.Granted(token << LockBackend.PASS_BITS, claim.lease());
+        return new ClaimResult.Granted(FencingTokens.of(token), claim.lease());
     }
 
     Mono<Boolean> release(Claim claim) {
@@ -222,7 +222,7 @@ final class TableLock {
                                 session,
                                 pushes,
                                 key,
-                                (transfer, row) -> forced(transfer, row, fencingToken >> LockBackend.PASS_BITS)))
+                                (transfer, row) -> forced(transfer, row, FencingTokens.number(fencingToken))))
                         .doOnError(error -> pushes.push(new Signal.Recheck(key))));
     }
 

@@ -2,7 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
@@ -228,7 +228,7 @@ final class WaitingClaims {
     private void granted(Owner owner) {
         shares.remove(owner.claimId());
         if (keys.remove(owner.claimId()) != null) {
-            pushes.push(new Signal.Grant(owner.claimId(), owner.token() << LockBackend.PASS_BITS));
+            pushes.push(new Signal.Grant(owner.claimId(), FencingTokens.of(owner.token())));
         }
     }
 

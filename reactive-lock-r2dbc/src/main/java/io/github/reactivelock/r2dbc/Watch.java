@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LockEvent;
 import io.r2dbc.spi.Row;
@@ -52,7 +52,7 @@ final class Watch {
         }
 
         LockEvent of(String key) {
-            long token = storedToken << LockBackend.PASS_BITS;
+            long token = FencingTokens.of(storedToken);
             int units = Math.toIntExact(storedUnits);
             return number % 2 == 0
                     ? new LockEvent.Acquired(key, owner, token, units)

@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.RenewalResult;
@@ -338,6 +339,6 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     /** A token as the script counts them. */
     private static String counted(long fencingToken) {
-        return Long.toString(fencingToken >> PASS_BITS);
+        return Long.toString(FencingTokens.number(fencingToken));
     }
 }

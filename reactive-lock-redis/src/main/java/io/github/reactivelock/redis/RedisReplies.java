@@ -2,7 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
@@ -28,7 +28,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedisReplies {
 
-    private static final long HIGHEST_TOKEN = Long.MAX_VALUE >> LockBackend.PASS_BITS;
     private static final long UNDECIDED = -1;
     private static final String TOKEN = "([1-9][0-9]{0,15})";
     /** Units of a share. */
@@ -100,7 +99,7 @@ final class RedisReplies {
                 Duration.ofSeconds(number(reply, 3)),
                 firstWaiting < 0 ? Vote.NOBODY : firstWaiting,
                 reply.size() > 5 ? String.valueOf(reply.get(5)) : "",
-                reply.size() > 6 ? number(reply, 6) << LockBackend.PASS_BITS : 0);
+                reply.size() > 6 ? FencingTokens.of(number(reply, 6)) : 0);
     }
 
     /** What is refused about a claim is answered with the error's text. */
@@ -181,7 +180,7 @@ final class RedisReplies {
         Matcher matcher = GRANT.matcher(message);
         if (matcher.matches()) {
             long token = Long.parseLong(matcher.group(2));
-            return token > HIGHEST_TOKEN ? null : new Signal.Grant(matcher.group(1), fencingToken(token));
+            return token > FencingTokens.HIGHEST_NUMBER ? null : new Signal.Grant(matcher.group(1), fencingToken(token));
         }
         if (matcher.usePattern(RECHECK).matches()) {
             String key = names.key(matcher.group(1));
@@ -197,7 +196,7 @@ final class RedisReplies {
             return null;
         }
         long token = Long.parseLong(matcher.group(1));
-        if (token > HIGHEST_TOKEN) {
+        if (token > FencingTokens.HIGHEST_NUMBER) {
             return null;
         }
         String told = matcher.group(2);
@@ -211,11 +210,11 @@ final class RedisReplies {
     }
 
     private static long fencingToken(long token) {
-        if (token <= 0 || token > HIGHEST_TOKEN) {
+        if (token <= 0 || token > FencingTokens.HIGHEST_NUMBER) {
             throw new IllegalStateException("the token counter stands at " + token
                     + ", which leaves no room above it: delete the lock's ':token' key while the lock is free");
         }
-        return token << LockBackend.PASS_BITS;
+        return FencingTokens.of(token);
     }
 
     private static long number(List<Object> reply, int index) {

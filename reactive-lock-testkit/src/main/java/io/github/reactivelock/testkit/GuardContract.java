@@ -1,8 +1,8 @@
 package io.github.reactivelock.testkit;
 
+import io.github.reactivelock.spi.FencingTokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.StaleTokenException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -17,8 +17,8 @@ import reactor.core.publisher.Mono;
  */
 public abstract class GuardContract {
 
-    private static final long OLD = 5L << LockBackend.PASS_BITS;
-    private static final long NEW = 9L << LockBackend.PASS_BITS;
+    private static final long OLD = FencingTokens.of(5);
+    private static final long NEW = FencingTokens.of(9);
 
     /** For subclasses. */
     protected GuardContract() {}
@@ -72,9 +72,9 @@ public abstract class GuardContract {
     @Test
     void noTwoKeysShareAToken() {
         for (List<String> keys : List.of(keys(), reversed(keys()))) {
-            long token = (keys.size() + 1L) << LockBackend.PASS_BITS;
+            long token = FencingTokens.of(keys.size() + 1);
             for (String key : keys) { // each with a lower token than all before it
-                token -= 1L << LockBackend.PASS_BITS;
+                token -= FencingTokens.of(1);
                 Await.run(write(key, token));
             }
         }

@@ -1,12 +1,12 @@
 package io.github.reactivelock.testkit;
 
+import io.github.reactivelock.spi.FencingTokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -196,7 +196,7 @@ abstract class OrderCases extends Cases {
         int asked = backend.claims().size();
 
         backend.forge(new Signal.Recheck(key));
-        backend.forge(new Signal.Grant("an unknown claim", 1L << LockBackend.PASS_BITS));
+        backend.forge(new Signal.Grant("an unknown claim", FencingTokens.of(1)));
         Await.until("the waiter has asked again", () -> backend.claims().size() > asked);
 
         assertThat(next).isNotDone();

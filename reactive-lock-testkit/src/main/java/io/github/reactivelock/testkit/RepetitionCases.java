@@ -1,5 +1,6 @@
 package io.github.reactivelock.testkit;
 
+import io.github.reactivelock.spi.FencingTokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
@@ -184,7 +185,7 @@ abstract class RepetitionCases extends Cases {
         assertThat(Await.get(backend.forceRelease(key, ended)))
                 .as("a token before")
                 .isFalse();
-        assertThat(Await.get(backend.forceRelease(key, token + (1L << LockBackend.PASS_BITS))))
+        assertThat(Await.get(backend.forceRelease(key, token + FencingTokens.of(1))))
                 .as("a token never given")
                 .isFalse();
 

@@ -1,5 +1,6 @@
 package io.github.reactivelock.testkit;
 
+import io.github.reactivelock.spi.FencingTokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
@@ -9,7 +10,6 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.election.LeaderElection;
-import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
@@ -394,7 +394,7 @@ abstract class SurroundingsCases extends Cases {
                         continued(client.awaitRelease(key)),
                         continued(client.events(key)),
                         continued(client.forceRelease(key)),
-                        continued(client.forceRelease(key, 5L << LockBackend.PASS_BITS))))
+                        continued(client.forceRelease(key, FencingTokens.of(5)))))
                 .allSatisfy(error -> assertThat(error).isInstanceOf(LockUnavailableException.class));
     }
 

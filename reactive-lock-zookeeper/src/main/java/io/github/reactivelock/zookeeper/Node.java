@@ -1,6 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -11,8 +11,6 @@ import org.apache.zookeeper.data.Stat;
  * @param session the session whose end removes it
  */
 record Node(String path, long czxid, long session) {
-
-    private static final int EPOCHS = Long.SIZE - 1 - LockBackend.PASS_BITS;
 
     static Node of(String path, Stat stat) {
         return new Node(path, stat.getCzxid(), stat.getEphemeralOwner());
@@ -28,15 +26,15 @@ record Node(String path, long czxid, long session) {
 
     /** Below the token of this node, and not below that of any made before it. */
     long newestTokenBefore() {
-        return token() - (1L << LockBackend.PASS_BITS);
+        return token() - FencingTokens.of(1);
     }
 
     /** The fencing token of a claim with this node. */
     long token() {
-        if (czxid >>> EPOCHS != 0) {
+        if (czxid < 0 || czxid > FencingTokens.HIGHEST_NUMBER) {
             throw new IllegalStateException("the ensemble has had more than 500,000 leaders, so its transaction ids no"
                     + " longer fit into a fencing token: use a new ensemble");
         }
-        return czxid << LockBackend.PASS_BITS;
+        return FencingTokens.of(czxid);
     }
 }

@@ -1,6 +1,6 @@
 package io.github.reactivelock.zookeeper;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.state.StaleTokenException;
 import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.util.ArrayList;
@@ -47,10 +47,10 @@ public final class ZooKeeperFencingGuard {
      *     holder, or the lowest that the next one can have; otherwise the error of the first change that failed
      */
     public Mono<List<CuratorTransactionResult>> write(String key, long fencingToken, CuratorOp... changes) {
-        if (fencingToken >> LockBackend.PASS_BITS <= 0) {
+        if (FencingTokens.number(fencingToken) <= 0) {
             throw new IllegalArgumentException("not a fencing token of a lock in ZooKeeper: " + fencingToken);
         }
-        return nodes.holder(key, counted(fencingToken))
+        return nodes.holder(key, FencingTokens.granted(fencingToken))
                 .map(held -> held.read().node())
                 .switchIfEmpty(Mono.defer(() -> stale(key, fencingToken)))
                 .flatMap(holder -> write(holder, changes)
@@ -72,7 +72,7 @@ public final class ZooKeeperFencingGuard {
     }
 
     private Mono<Node> stale(String key, long fencingToken) {
-        long next = counted(fencingToken) + (1L << LockBackend.PASS_BITS);
+        long next = FencingTokens.granted(fencingToken) + FencingTokens.of(1);
         return newest(key)
                 .map(holder -> Math.max(next, holder.token()))
                 .defaultIfEmpty(next)
@@ -87,10 +87,5 @@ public final class ZooKeeperFencingGuard {
                 .flatMap(line -> nodes.read(
                         names.claim(key, line.held().get(line.holders() - 1).name())))
                 .map(Nodes.Read::node);
-    }
-
-    /** The token without the passes within a process. */
-    private static long counted(long fencingToken) {
-        return fencingToken >> LockBackend.PASS_BITS << LockBackend.PASS_BITS;
     }
 }

@@ -9,7 +9,7 @@ import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.Waiter;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -144,7 +144,7 @@ public final class HeardRequest extends Mailbox implements LockRequest {
 
     /** Called when the flow gets its handle, before any news of the hold. */
     public void acquired(long fencingToken, Duration waited) {
-        if ((fencingToken & ((1L << LockBackend.PASS_BITS) - 1)) != 0) {
+        if (FencingTokens.isPassed(fencingToken)) {
             put(l -> l.passed(this, fencingToken));
         }
         put(l -> l.acquired(this, fencingToken, waited));

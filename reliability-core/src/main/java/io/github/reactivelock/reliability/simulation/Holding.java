@@ -3,10 +3,10 @@ package io.github.reactivelock.reliability.simulation;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.Simulated;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.state.Share;
-import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryEvent.Kind;
+import io.github.reactivelock.testkit.history.HistoryEvent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +14,7 @@ import java.util.List;
 /** A flow that is inside, and what it may believe. */
 final class Holding {
 
-    static final long MASK = -(1L << LockBackend.PASS_BITS);
+    static final long MASK = -FencingTokens.of(1);
 
     /** Stands between a client's name and what tells apart the owners that its flows name. */
     static final String OWNER = "/";

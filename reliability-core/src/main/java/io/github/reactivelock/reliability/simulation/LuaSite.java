@@ -5,7 +5,7 @@ import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisLockBackend;
 import io.github.reactivelock.redis.RedisScript;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;
@@ -107,7 +107,7 @@ final class LuaSite implements Site {
     }
 
     private long tokenOfNow() {
-        return (micros() - TOKENS_SINCE_MICROS + 1) << LockBackend.PASS_BITS;
+        return FencingTokens.of(micros() - TOKENS_SINCE_MICROS + 1);
     }
 
     @Override

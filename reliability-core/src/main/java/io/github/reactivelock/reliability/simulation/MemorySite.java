@@ -3,7 +3,7 @@ package io.github.reactivelock.reliability.simulation;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;
@@ -60,7 +60,7 @@ final class MemorySite implements Site {
 
     /** Above every token so far: there are far fewer grants than microseconds. */
     private long tokenOfNow() {
-        return Math.max(1, clock() / 1_000) << LockBackend.PASS_BITS;
+        return FencingTokens.of(Math.max(1, clock() / 1_000));
     }
 
     @Override

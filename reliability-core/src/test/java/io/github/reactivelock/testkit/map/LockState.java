@@ -2,7 +2,7 @@ package io.github.reactivelock.testkit.map;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
@@ -55,7 +55,7 @@ record LockState(long grants, @Nullable Place owner, List<Place> queue) {
     }
 
     private long fencingToken() {
-        return grants << LockBackend.PASS_BITS;
+        return FencingTokens.of(grants);
     }
 
     /**
