@@ -7,6 +7,7 @@ import io.github.reactivelock.engine.store.Services;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;
 import io.github.reactivelock.spi.support.Carried;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,6 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * The subscription to the store's signals, begun anew after every interruption, and the claims they are passed to.
@@ -62,11 +62,9 @@ final class SignalRouter {
                 .concatWith(Mono.error(() -> new IllegalStateException("the store's signals ended")))
                 .doOnNext(this::heard)
                 .doOnError(this::interrupted)
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
-                        .maxBackoff(Duration.ofSeconds(1))
+                .retryWhen(EndlessRetry.after(Duration.ofMillis(50), Duration.ofSeconds(1))
                         .jitter(jitter)
-                        .scheduler(services.timing.timer())
-                        .transientErrors(true));
+                        .scheduler(services.timing.timer()));
         signals.update(Carried.byNobody(all).subscribe(signal -> {}, e -> log.error("signals of the store ended", e)));
     }
 

@@ -11,7 +11,7 @@ import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.github.reactivelock.spi.LockPage;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /** Looking at a lock without a claim of one's own: its state, its changes, and taking it from its owner. */
 final class Observer {
@@ -158,10 +157,7 @@ final class Observer {
                             etcd.watch(names.lock(key), option)
                                     .flatMapIterable(response -> line.follow(response.getEvents())));
                 }))
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .transientErrors(true)
+                .retryWhen(EndlessRetry.after(PAUSE, LONGEST_PAUSE)
                         .filter(error -> error instanceof EtcdFailure failure && failure.isTransient()))
                 .cast(LockEvent.class);
     }

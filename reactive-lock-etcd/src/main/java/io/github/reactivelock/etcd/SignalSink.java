@@ -6,18 +6,15 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
+import io.github.reactivelock.spi.support.SignalListeners;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * What is pushed to this client: grants that its own watches found, and notices that other clients put under its key,
@@ -31,7 +28,7 @@ final class SignalSink {
 
     private final Etcd etcd;
     private final Supplier<ByteSequence> notices;
-    private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+    private final SignalListeners listeners = new SignalListeners();
 
     SignalSink(Etcd etcd, Supplier<ByteSequence> notices) {
         this.etcd = etcd;
@@ -39,9 +36,7 @@ final class SignalSink {
     }
 
     void push(Signal signal) {
-        for (FluxSink<Signal> sink : listening) {
-            FluxSink<Signal> unused = sink.next(signal);
-        }
+        listeners.push(signal);
     }
 
     /**
@@ -50,15 +45,11 @@ final class SignalSink {
      */
     Flux<Signal> signals(
             Function<String, Mono<Signal>> forced, Flux<Signal> meanwhile, BiConsumer<ByteSequence, Long> deleted) {
-        Flux<Signal> pushed = Flux.create(sink -> {
-            FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
-            listening.add(sink);
-        });
-        return Flux.merge(pushed, noticed(forced, meanwhile, deleted));
+        return Flux.merge(listeners.signals(), noticed(forced, meanwhile, deleted));
     }
 
     void close(Throwable reason) {
-        listening.forEach(sink -> sink.error(reason));
+        listeners.close(reason);
     }
 
     private Flux<Signal> noticed(
@@ -74,10 +65,7 @@ final class SignalSink {
                         .map(WatchEvent::getKeyValue)
                         .forEach(gone -> deleted.accept(gone.getKey(), gone.getModRevision())))
                 .concatMap(response -> read(response, forced, meanwhile))
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .transientErrors(true)
+                .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE)
                         .filter(error -> !etcd.isClosed()));
     }
 

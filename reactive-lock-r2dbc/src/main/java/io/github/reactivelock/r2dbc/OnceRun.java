@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.spi.R2dbcNonTransientException;
@@ -238,9 +239,8 @@ final class OnceRun {
     }
 
     private RetryBackoffSpec untilOver() {
-        return Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+        return EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE)
                 .scheduler(DriverThreads.mayBlock())
-                .maxBackoff(LONGEST_PAUSE)
                 .filter(error -> !(error instanceof Lost) && !timeLeft().isZero())
                 .onRetryExhaustedThrow((attempts, last) -> last.failure());
     }

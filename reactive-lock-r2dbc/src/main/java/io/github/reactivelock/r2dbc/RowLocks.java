@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -13,7 +14,6 @@ import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 import reactor.util.retry.RetryBackoffSpec;
 
 /**
@@ -284,9 +284,7 @@ public final class RowLocks {
 
     /** H2 waits on the thread that asks again, and a connection may be wrapped by the application. */
     private RetryBackoffSpec backoff() {
-        return Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                .scheduler(DriverThreads.mayBlock())
-                .maxBackoff(LONGEST_PAUSE);
+        return EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE).scheduler(DriverThreads.mayBlock());
     }
 
     /** H2 gives up waiting after a time of its own; the transaction is whole. */

@@ -3,13 +3,11 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.LateId;
+import io.github.reactivelock.spi.support.SignalListeners;
 import io.github.reactivelock.state.LossReason;
 import java.nio.charset.StandardCharsets;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
@@ -25,7 +23,7 @@ final class SignalSink {
     private final String watched;
     private final boolean notifies;
     private final @Nullable PgNotifications notices;
-    private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+    private final SignalListeners listeners = new SignalListeners();
     private volatile Runnable interrupted = () -> {};
 
     SignalSink(Database database, LateId client) {
@@ -71,9 +69,7 @@ final class SignalSink {
     }
 
     void push(Signal signal) {
-        for (FluxSink<Signal> sink : listening) {
-            FluxSink<Signal> unused = sink.next(signal);
-        }
+        listeners.push(signal);
     }
 
     /** Tells another client when the transaction is certain, if the database can; otherwise it will look for itself. */
@@ -94,14 +90,10 @@ final class SignalSink {
     }
 
     Flux<Signal> signals() {
-        Flux<Signal> own = Flux.create(sink -> {
-            FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
-            listening.add(sink);
-        });
         Flux<Signal> told = notices == null
                 ? Flux.just(new Signal.Reconnected())
                 : notices.arriving().<Signal>mapNotNull(this::read);
-        return Flux.merge(own, told);
+        return Flux.merge(listeners.signals(), told);
     }
 
     /** Emits when something may have happened to a lock; without end. */
@@ -141,6 +133,6 @@ final class SignalSink {
     }
 
     void close() {
-        listening.forEach(sink -> sink.error(R2dbcFailure.closed()));
+        listeners.close(R2dbcFailure.closed());
     }
 }

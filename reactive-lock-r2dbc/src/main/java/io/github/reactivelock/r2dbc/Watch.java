@@ -2,6 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.state.LockEvent;
 import io.r2dbc.spi.Row;
 import java.time.Duration;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Events of a lock. Who watches leaves a mark on the lock's row; as long as it is fresh, every change of hands leaves a
@@ -35,10 +35,7 @@ final class Watch {
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> new Reading(key).events())
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_RETRY)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(Duration.ofSeconds(1))
-                        .transientErrors(true)
+                .retryWhen(EndlessRetry.after(FIRST_RETRY, Duration.ofSeconds(1))
                         .filter(error -> !database.isClosed()));
     }
 

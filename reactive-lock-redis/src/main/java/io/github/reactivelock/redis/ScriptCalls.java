@@ -2,6 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
@@ -64,9 +65,7 @@ final class ScriptCalls {
         }
         Pauses pauses = Pauses.ofThisProcess();
         long until = pauses.now() + PASSING.toNanos();
-        Retry retries = Retry.backoff(Long.MAX_VALUE, PASSING_PAUSE)
-                .maxBackoff(LONGEST_PASSING_PAUSE)
-                .scheduler(DriverThreads.timer())
+        Retry retries = EndlessRetry.after(PASSING_PAUSE, LONGEST_PASSING_PAUSE)
                 .filter(last -> isPassing(last) && pauses.now() - until < 0);
         Disposable counting = pauses.after(PASSING, () -> {}); // the clock goes on while somebody waits for it
         return Mono.delay(PASSING_PAUSE, DriverThreads.timer())

@@ -3,7 +3,7 @@ package io.github.reactivelock.redis;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.LateId;
 import java.time.Duration;
 import java.util.Map;
@@ -19,7 +19,6 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Receives grants on sharded channels, which must be in the slot of their lock: one for each lock that claims of this
@@ -111,10 +110,7 @@ final class ShardGrants {
     private Disposable listen(String key, AtomicBoolean heard) {
         return channels.listen(channel(key))
                 .mapNotNull(push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : confirmed(key, heard))
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(Duration.ofSeconds(1))
-                        .transientErrors(true))
+                .retryWhen(EndlessRetry.after(Duration.ofMillis(50), Duration.ofSeconds(1)))
                 .subscribe(this::emit, error -> log.warn("grants of '{}' are not heard of any more", key, error));
     }
 

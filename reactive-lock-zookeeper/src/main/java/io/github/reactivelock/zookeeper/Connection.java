@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.zookeeper.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
 import java.io.IOException;
@@ -33,7 +34,6 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
-import reactor.util.retry.Retry;
 
 /**
  * Curator's client, opened by the first command. Commands leave when it is their turn ({@link Departures}), from one
@@ -124,9 +124,7 @@ final class Connection {
                         departures.add(rank, question);
                     })
                     .flatMap(Answer::asMono)
-                    .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                            .scheduler(DriverThreads.timer())
-                            .maxBackoff(LONGEST_PAUSE)
+                    .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE)
                             .filter(error -> ZooKeeperFailure.passes(error)
                                     && System.nanoTime() - begun
                                             < options.commandTimeout().toNanos()));

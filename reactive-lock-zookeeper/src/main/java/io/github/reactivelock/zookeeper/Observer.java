@@ -1,7 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.LockPage;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
@@ -21,7 +21,6 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /** Looking at a lock without a claim of one's own: its state, its changes, and taking it from its owner. */
 final class Observer {
@@ -158,10 +157,7 @@ final class Observer {
                     Following following = new Following(key);
                     return watches.below(names.lock(key)).concatMap(following::happened);
                 })
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .transientErrors(true)
+                .retryWhen(EndlessRetry.after(PAUSE, LONGEST_PAUSE)
                         .filter(error -> !connection.isClosed() && isPassing(error)));
     }
 

@@ -1,11 +1,10 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.SignalListeners;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -14,7 +13,6 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * What is pushed to this client: grants that its own watches found, and notices that other clients put into its notice
@@ -32,7 +30,7 @@ final class SignalSink {
     /** The latest making of the notice node, which goes on after its subscriber has left. */
     private volatile Mono<Void> made = Mono.empty();
 
-    private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+    private final SignalListeners listeners = new SignalListeners();
 
     SignalSink(Connection connection, Nodes nodes, Supplier<String> notice) {
         this.connection = connection;
@@ -42,23 +40,18 @@ final class SignalSink {
     }
 
     void push(Signal signal) {
-        for (FluxSink<Signal> sink : listening) {
-            FluxSink<Signal> unused = sink.next(signal);
-        }
+        listeners.push(signal);
     }
 
     /** What is pushed, with each notice of a forced release turned into signals by looking which holds are over. */
     Flux<Signal> signals(Supplier<Flux<Signal>> forced) {
-        Flux<Signal> pushed = Flux.create(sink -> {
-            FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
-            listening.add(sink);
-        });
         return Flux.merge(
-                pushed, connections().switchMap(connected -> Flux.concat(Mono.just(connected), noticed(forced))));
+                listeners.signals(),
+                connections().switchMap(connected -> Flux.concat(Mono.just(connected), noticed(forced))));
     }
 
     void close(Throwable reason) {
-        listening.forEach(sink -> sink.error(reason));
+        listeners.close(reason);
     }
 
     /** The node is made in several steps, and goes on to be; its deletion must not come between them. */
@@ -101,10 +94,7 @@ final class SignalSink {
     private Flux<Signal> noticed(Supplier<Flux<Signal>> forced) {
         return Mono.defer(this::makeNotice)
                 .thenMany(Flux.defer(() -> untilNext(forced)).repeat())
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .transientErrors(true)
+                .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE)
                         .filter(error -> !connection.isClosed()));
     }
 
