@@ -2,6 +2,7 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.engine.store.Services;
 import io.github.reactivelock.spi.LockBackend;
+import static io.github.reactivelock.spi.LockBackend.READY_KEY;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockEvent;
@@ -20,9 +21,6 @@ import reactor.core.publisher.Sinks;
 final class Queries {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
-    /** A key that is looked at and never locked. */
-    private static final String READY = "reactive-lock-ready";
-
     private static final String FORCE = "released by force";
 
     private final Engine engine;
@@ -35,13 +33,13 @@ final class Queries {
 
     /** The store is connected, and would grant locks as far as it can be asked. */
     Mono<Void> ready() {
-        return asked(READY, "asked", () -> connected().then(timed(() -> services.backend.probe(READY))))
-                .takeUntilOther(refusal(engine.end, READY))
+        return asked(READY_KEY, "asked", () -> connected().then(timed(() -> services.backend.probe(READY_KEY))))
+                .takeUntilOther(refusal(engine.end, READY_KEY))
                 .onErrorMap(
                         e -> !(e instanceof LockException),
                         e -> engine.isClosed()
-                                ? new LockClientClosedException(READY)
-                                : new LockUnavailableException(READY, e))
+                                ? new LockClientClosedException(READY_KEY)
+                                : new LockUnavailableException(READY_KEY, e))
                 .publishOn(services.userCallbacks.work())
                 .onErrorStop();
     }

@@ -45,7 +45,7 @@ final class Session implements AutoCloseable {
         return Mono.defer(() -> {
             long began = System.nanoTime();
             return client.ready()
-                    .onErrorResume(unready -> client.inspect("reactive-lock-ready")
+                    .onErrorResume(unready -> client.inspect(LockBackend.READY_KEY)
                             .then()
                             .timeout(share(timeout.minusNanos(System.nanoTime() - began)))
                             .onErrorMap(unread -> unready));

@@ -28,6 +28,9 @@ public interface LockBackend {
     /** How many low bits of a fencing token belong to the engine, which counts hand-overs inside one process there. */
     int PASS_BITS = 12;
 
+    /** A key that no lock has: what is asked about it shows whether the store answers, and no more. */
+    String READY_KEY = "reactive-lock-ready";
+
     /**
      * Whether a question would leave for the store now. While it would not, the engine keeps its questions to itself
      * and waits for {@link #ready}; so nothing piles up in a driver. Asked before every question, so it only looks.

@@ -1,8 +1,10 @@
 package io.github.reactivelock.spi;
 
 import io.github.reactivelock.state.LossReason;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -47,12 +49,24 @@ public record RenewalResult(Set<String> renewed, Map<String, LossReason> lost, M
      * @return about all of them
      */
     public RenewalResult and(RenewalResult other) {
-        Set<String> bothRenewed = new HashSet<>(renewed);
-        bothRenewed.addAll(other.renewed);
-        Map<String, LossReason> bothLost = new HashMap<>(lost);
-        bothLost.putAll(other.lost);
-        Map<String, Throwable> bothRefused = new HashMap<>(refused);
-        bothRefused.putAll(other.refused);
-        return new RenewalResult(bothRenewed, bothLost, bothRefused);
+        return joined(List.of(this, other));
+    }
+
+    /**
+     * Joins the answers about any number of parts of the claims.
+     *
+     * @param parts each about other claims
+     * @return about all of them; of no part, that nothing is known
+     */
+    public static RenewalResult joined(Collection<RenewalResult> parts) {
+        Set<String> renewed = new HashSet<>();
+        Map<String, LossReason> lost = new HashMap<>();
+        Map<String, Throwable> refused = new HashMap<>();
+        for (RenewalResult part : parts) {
+            renewed.addAll(part.renewed);
+            lost.putAll(part.lost);
+            refused.putAll(part.refused);
+        }
+        return new RenewalResult(renewed, lost, refused);
     }
 }

@@ -197,7 +197,7 @@ public final class EtcdLockBackend implements LockBackend {
     private Mono<LockInfo> first() {
         return Mono.defer(() -> {
             long begun = System.nanoTime();
-            return inspect("reactive-lock-ready")
+            return inspect(READY_KEY)
                     .retryWhen(Retry.indefinitely()
                             .filter(error -> error instanceof EtcdFailure failure
                                     && failure.isSilence()

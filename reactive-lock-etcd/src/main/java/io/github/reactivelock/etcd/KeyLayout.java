@@ -4,26 +4,23 @@ import com.google.protobuf.ByteString;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
+import io.github.reactivelock.spi.support.KeyNames;
 import io.github.reactivelock.state.Share;
-import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
 
 /**
  * The names of keys in etcd: {@code PREFIX/KEY/PLACE} for a claim, {@code PREFIX/!SESSION} for notices to one client.
  * What a claim takes is at the end of its name: nothing for the whole, {@code .1} for one share among any number,
- * {@code .UNITS.CAPACITY} for permits. The user's key is percent-encoded, so that different keys have different names
- * and none holds a slash or begins with an exclamation mark.
+ * {@code .UNITS.CAPACITY} for permits. The user's key is encoded as {@link KeyNames} says.
  */
 record KeyLayout(String prefix) {
 
-    private static final String PLAIN = "-._:";
     private static final ByteString SLASH = ByteString.copyFromUtf8("/");
     private static final ByteString AFTER_SLASH = ByteString.copyFromUtf8("0");
 
     /** The range in which all claims of a lock are, and nothing else. */
     ByteSequence lock(String key) {
-        return bytes(prefix + "/" + encode(key) + "/");
+        return bytes(prefix + "/" + KeyNames.encode(key) + "/");
     }
 
     /**
@@ -46,27 +43,23 @@ record KeyLayout(String prefix) {
 
     /** Where the names of all locks begin whose keys begin so. */
     ByteSequence locks(String keyPrefix) {
-        return bytes(prefix + "/" + encode(keyPrefix));
+        return bytes(prefix + "/" + KeyNames.encode(keyPrefix));
     }
 
     /** The end of what begins with such a name. */
     ByteSequence endOfLocks(String keyPrefix) {
-        return bytes(prefix + "/" + encode(keyPrefix) + "\u007f"); // a name has printable signs of ASCII only
+        return bytes(prefix + "/" + KeyNames.encode(keyPrefix) + "\u007f"); // a name has printable signs of ASCII only
     }
 
     /** The user's key in a claim's name, or empty if the name is no claim's. */
     static String key(ByteSequence name) {
         String tail = tail(name);
         int slash = tail.indexOf('/');
-        try {
-            return slash < 0 ? "" : URLDecoder.decode(tail.substring(0, slash), StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException e) { // not ours
-            return "";
-        }
+        return slash < 0 ? "" : KeyNames.decode(tail.substring(0, slash));
     }
 
     ByteSequence claim(KeySlot place) {
-        return bytes(prefix + "/" + encode(place.key()) + "/" + place);
+        return bytes(prefix + "/" + KeyNames.encode(place.key()) + "/" + place);
     }
 
     ByteSequence claim(KeySlot place, Share share) {
@@ -121,18 +114,5 @@ record KeyLayout(String prefix) {
 
     static ByteSequence bytes(String text) {
         return ByteSequence.from(text, StandardCharsets.UTF_8);
-    }
-
-    private static String encode(String key) {
-        StringBuilder name = new StringBuilder(key.length() + 16);
-        for (byte b : key.getBytes(StandardCharsets.UTF_8)) {
-            char c = (char) (b & 0xff);
-            if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || PLAIN.indexOf(c) >= 0) {
-                name.append(c);
-            } else {
-                name.append('%').append(HexFormat.of().withUpperCase().toHexDigits(b));
-            }
-        }
-        return name.toString();
     }
 }

@@ -78,7 +78,7 @@ public final class R2dbcLockBackend implements LockBackend {
     private final Watch watch;
     private final Looking looking;
     private final Cleaner cleaner;
-    private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect("reactive-lock-ready"));
+    private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect(READY_KEY));
 
     /** The database, for people. */
     private final String place;

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -73,7 +72,7 @@ final class Renewal {
                     });
                     return known.isEmpty() && !failures.isEmpty()
                             ? Mono.error(failures.get(0))
-                            : Mono.just(together(known));
+                            : Mono.just(RenewalResult.joined(known));
                 });
     }
 
@@ -89,7 +88,7 @@ final class Renewal {
                             ? Mono.just(answer)
                             : Mono.delay(pause, DriverThreads.timer())
                                     .then(Mono.defer(() -> renewed(locked, pause.multipliedBy(2))))
-                                    .map(later -> together(List.of(answer, later)))
+                                    .map(later -> RenewalResult.joined(List.of(answer, later)))
                                     .onErrorReturn(answer);
                 })
                 .onErrorResume(error -> claims.size() > 1 && R2dbcFailure.isOfOne(error), error -> {
@@ -173,15 +172,5 @@ final class Renewal {
                     }
                     return new RenewalResult(renewed, lost);
                 });
-    }
-
-    static RenewalResult together(List<RenewalResult> parts) {
-        Set<String> renewed = new HashSet<>();
-        Map<String, LossReason> lost = new HashMap<>();
-        parts.forEach(part -> {
-            renewed.addAll(part.renewed());
-            lost.putAll(part.lost());
-        });
-        return new RenewalResult(renewed, lost);
     }
 }

@@ -65,7 +65,7 @@ final class ShareRenewal {
                     .takeUntilOther(Pauses.ofThisProcess().silence(longest))
                     .startWith(new RenewalResult(renewed, Map.of()))
                     .collectList()
-                    .map(Renewal::together)
+                    .map(RenewalResult::joined)
                     .flatMap(answer -> {
                         Throwable refused = failure.get();
                         boolean isNothing =

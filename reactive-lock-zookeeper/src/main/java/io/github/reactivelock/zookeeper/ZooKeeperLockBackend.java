@@ -178,7 +178,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     private Mono<LockInfo> first() {
         return Mono.defer(() -> {
             long begun = System.nanoTime();
-            return inspect("reactive-lock-ready")
+            return inspect(READY_KEY)
                     .retryWhen(Retry.indefinitely()
                             .filter(error -> error instanceof ZooKeeperFailure failure
                                     && failure.isSilence()
