@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.engine.store.Services;
-import io.github.reactivelock.spi.LockBackend;
 import static io.github.reactivelock.spi.LockBackend.READY_KEY;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockPage;
