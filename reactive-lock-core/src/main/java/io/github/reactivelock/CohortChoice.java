@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.flow.Waiter;
+
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 

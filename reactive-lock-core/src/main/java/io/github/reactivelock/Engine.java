@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.flow.Waiter;
+
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.engine.hold.OwnerHolds;
@@ -153,7 +155,7 @@ public final class Engine
     // ---- claims
 
     /** What a flow asks of the store. */
-    Claim claimOf(Waiter waiter) {
+    public Claim claimOf(Waiter waiter) {
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElseGet(name::get);

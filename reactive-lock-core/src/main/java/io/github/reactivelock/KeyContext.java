@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.flow.Waiter;
+import io.github.reactivelock.engine.flow.WaitingFlows;
+
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
 

@@ -1,5 +1,9 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.flow.AcquireWaiter;
+import io.github.reactivelock.engine.flow.WithLockFlux;
+import io.github.reactivelock.engine.flow.WithLockMono;
+
 import io.github.reactivelock.text.Validation;
 
 import io.github.reactivelock.spi.Claim;

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.flow.WaitingFlows;
+
 import io.github.reactivelock.engine.hold.Hold;
 
 import io.github.reactivelock.engine.claim.Attempt;

@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.flow.Waiter;
+import io.github.reactivelock.engine.flow.WaitingFlows;
+
 import io.github.reactivelock.engine.claim.Attempt;
 import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.claim.Grant;

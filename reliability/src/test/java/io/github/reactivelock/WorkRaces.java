@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.flow.AcquireWaiter;
+import io.github.reactivelock.engine.flow.LockedWork;
+
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
 

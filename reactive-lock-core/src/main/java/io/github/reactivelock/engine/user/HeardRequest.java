@@ -7,7 +7,6 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
-import io.github.reactivelock.Waiter;
 
 import io.github.reactivelock.spi.FencingTokens;
 import java.time.Duration;
@@ -32,7 +31,7 @@ import reactor.util.context.ContextView;
  * HELD      renewalFailed, atRisk, safeAgain -> HELD; released, lost, releaseFailed -> the end
  * </pre>
  *
- * The state is that of the {@link Waiter} and of its {@code Hold}, which say each of these once.
+ * The state is that of the {@code Waiter} and of its {@code Hold}, which say each of these once.
  */
 public final class HeardRequest extends Mailbox implements LockRequest {
 

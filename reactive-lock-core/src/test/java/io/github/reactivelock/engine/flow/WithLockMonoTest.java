@@ -1,4 +1,9 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.ScriptedBackend;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,8 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Unwinding;
@@ -66,7 +70,7 @@ import reactor.util.context.ContextView;
  * what is run instead ends the flow, or the one around it, whose operators will signal nothing any more
  * ({@link #threw}).
  */
-abstract class LockedWork<T> extends KeysInOrder
+public abstract class LockedWork<T> extends KeysInOrder
         implements CoreSubscriber<T>, Subscription, Scannable, Consumer<@Nullable LockException> {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
@@ -413,7 +417,7 @@ abstract class LockedWork<T> extends KeysInOrder
     // ---- what others look at
 
     @Override
-    final ContextView context() {
+    public final ContextView context() {
         return context;
     }
 

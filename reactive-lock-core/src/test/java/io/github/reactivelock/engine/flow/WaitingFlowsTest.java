@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.hold.Handle;
 
@@ -29,7 +32,7 @@ class WaitingFlowsTest {
     private Waiter flow(Duration lease) {
         return new Waiter(bench.engine, "k", LockOptions.defaults().withLease(lease), Claim.Mode.QUEUE) {
             @Override
-            void granted(Handle handle) {}
+            public void granted(Handle handle) {}
 
             @Override
             void joined(Handle handle) {}
@@ -38,7 +41,7 @@ class WaitingFlowsTest {
             void failed(RuntimeException failure) {}
 
             @Override
-            ContextView context() {
+            public ContextView context() {
                 return Context.empty();
             }
         };

@@ -1,4 +1,11 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockClientBuilder;
+import io.github.reactivelock.LockContext;
+import io.github.reactivelock.LockListener;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,8 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Handle;
@@ -132,12 +136,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     }
 
     @Override
-    final boolean wantsMore() {
+    public final boolean wantsMore() {
         return granted + 1 < keys.size();
     }
 
     @Override
-    final void granted(Handle handle) {
+    public final void granted(Handle handle) {
         ContextHolds all = keep(handle);
         if (all != null && all.unwinds()) {
             unwind(all);
@@ -276,7 +280,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
 
         @Override
-        boolean wantsMore() {
+        public boolean wantsMore() {
             return KeysInOrder.this.wantsMore();
         }
 
@@ -297,13 +301,13 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
 
         @Override
-        boolean isTooLate(long now) {
+        public boolean isTooLate(long now) {
             long deadline = deadlineOfAll();
             return deadline != Timing.NEVER && deadline - now <= 0;
         }
 
         @Override
-        void granted(Handle handle) {
+        public void granted(Handle handle) {
             KeysInOrder.this.granted(handle);
         }
 
@@ -323,7 +327,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
 
         @Override
-        ContextView context() {
+        public ContextView context() {
             return KeysInOrder.this.context();
         }
 

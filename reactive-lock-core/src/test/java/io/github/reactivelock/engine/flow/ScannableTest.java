@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,19 +1,22 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.hold.ContextHolds;
 
 import io.github.reactivelock.spi.support.Carried;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
-import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** Work with many values under locks. They go on at once; completion follows the releases. */
-final class WithLockFlux<T> extends Flux<T> implements Scannable {
+/** Work with at most one value under locks. The value is kept until the releases have answered. */
+public final class WithLockMono<T> extends Mono<T> implements Scannable {
 
     private final Waiter.Locks locks;
     private final List<String> keys;
@@ -22,7 +25,7 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
     private final @Nullable Publisher<T> source;
     private final @Nullable Publisher<T> ifTaken;
 
-    private WithLockFlux(
+    private WithLockMono(
             Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
@@ -41,25 +44,24 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
      * Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for
      * them.
      */
-    static <T> Flux<T> of(
-            Waiter.Locks locks, List<String> keys, LockOptions options, Flux<T> work, @Nullable Publisher<T> ifTaken) {
-        return assembled(new WithLockFlux<>(locks, keys, options, held -> work, work, ifTaken));
+    public static <T> Mono<T> of(
+            Waiter.Locks locks, List<String> keys, LockOptions options, Mono<T> work, @Nullable Publisher<T> ifTaken) {
+        return assembled(new WithLockMono<>(locks, keys, options, held -> work, work, ifTaken));
     }
 
     /** Work that is called with its holds. */
-    static <T> Flux<T> calling(
+    public static <T> Mono<T> calling(
             Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> ifTaken) {
-        return assembled(new WithLockFlux<>(locks, keys, options, work, null, ifTaken));
+        return assembled(new WithLockMono<>(locks, keys, options, work, null, ifTaken));
     }
 
     /** Hooks on operators see it as one, so that what follows it is of its own flow. */
-    private static <T> Flux<T> assembled(Flux<T> made) {
-        Flux<T> known = Flux.from(made);
-        return Carried.isTakenAlong() ? Flux.onAssembly(known) : known;
+    private static <T> Mono<T> assembled(Mono<T> made) {
+        return Carried.operator(Mono.fromDirect(made));
     }
 
     @Override
@@ -77,10 +79,17 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
 
     @Override
     public String stepName() {
-        return "withLockMany";
+        return "withLock";
     }
 
     private static final class Subscriber<T> extends LockedWork<T> {
+
+        @SuppressWarnings("rawtypes")
+        private static final AtomicReferenceFieldUpdater<Subscriber, Object> VALUE =
+                AtomicReferenceFieldUpdater.newUpdater(Subscriber.class, Object.class, "value");
+
+        @SuppressWarnings("UnusedVariable") // only ever used through VALUE
+        private volatile @Nullable Object value;
 
         Subscriber(
                 Waiter.Locks locks,
@@ -89,31 +98,42 @@ final class WithLockFlux<T> extends Flux<T> implements Scannable {
                 Function<? super ContextHolds, ? extends Publisher<T>> work,
                 @Nullable Publisher<T> ifTaken,
                 CoreSubscriber<? super T> actual) {
-            super(locks, keys, options, work, ifTaken, serialized(actual));
-        }
-
-        /** A loss comes from another thread, and what is under a lock may have signals of two. */
-        private static <T> CoreSubscriber<? super T> serialized(CoreSubscriber<? super T> actual) {
-            return actual instanceof LockedWork ? actual : Operators.serialize(actual);
+            super(locks, keys, options, work, ifTaken, actual);
         }
 
         @Override
         long demand(long n) {
-            return n;
+            return Long.MAX_VALUE;
         }
 
         @Override
         @Nullable
         LockedWork<? super T> next(T next) {
-            if (actual instanceof LockedWork<? super T> around) {
-                return around;
+            drop(VALUE.getAndSet(this, next));
+            if (!isWorking()) { // cancelled or lost meanwhile, by one who saw no value yet
+                discard();
             }
-            actual.onNext(next);
             return null;
         }
 
         @Override
+        void discard() {
+            drop(VALUE.getAndSet(this, null));
+        }
+
+        private void drop(@Nullable Object unwanted) {
+            if (unwanted != null) {
+                Operators.onDiscard(unwanted, currentContext());
+            }
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // only next() writes it
         void complete() {
+            T last = (T) VALUE.getAndSet(this, null);
+            if (last != null) {
+                actual.onNext(last);
+            }
             actual.onComplete();
         }
     }

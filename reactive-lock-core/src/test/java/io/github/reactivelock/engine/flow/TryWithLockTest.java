@@ -1,4 +1,9 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.ScriptedBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

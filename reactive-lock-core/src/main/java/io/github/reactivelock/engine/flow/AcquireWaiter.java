@@ -1,4 +1,8 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Handle;
@@ -19,7 +23,7 @@ import reactor.util.context.ContextView;
  * single compare-and-set decides between delivery and cancel: a handle that comes too late is given back. (A sink of
  * {@code Mono.create} lets a value that races a cancel fall into a global hook, where it would leak.)
  */
-final class AcquireWaiter extends Waiter implements Subscription {
+public final class AcquireWaiter extends Waiter implements Subscription {
 
     private final CoreSubscriber<? super LockHandle> actual;
 
@@ -29,7 +33,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
         this.actual = actual;
     }
 
-    static Mono<LockHandle> mono(Locks locks, String key, LockOptions options, Claim.Mode mode) {
+    public static Mono<LockHandle> mono(Locks locks, String key, LockOptions options, Claim.Mode mode) {
         return Mono.fromDirect(subscriber -> {
             CoreSubscriber<? super LockHandle> actual = Operators.toCoreSubscriber(subscriber);
             if (Schedulers.isInNonBlockingThread() && isAboutToBlock(actual)) {
@@ -77,7 +81,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
      * This thread may have got no turn since the grant, so the clock decides whether there is still something to give.
      */
     @Override
-    void granted(Handle handle) {
+    public void granted(Handle handle) {
         LockLostException loss = handle.loss();
         if (loss != null && move(GRANTED, DONE)) {
             handle.giveBack();
@@ -151,7 +155,7 @@ final class AcquireWaiter extends Waiter implements Subscription {
     }
 
     @Override
-    ContextView context() {
+    public ContextView context() {
         return actual.currentContext();
     }
 }

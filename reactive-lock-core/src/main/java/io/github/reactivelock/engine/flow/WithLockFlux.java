@@ -1,20 +1,21 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.hold.ContextHolds;
 
 import io.github.reactivelock.spi.support.Carried;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
-import reactor.core.publisher.Mono;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/** Work with at most one value under locks. The value is kept until the releases have answered. */
-final class WithLockMono<T> extends Mono<T> implements Scannable {
+/** Work with many values under locks. They go on at once; completion follows the releases. */
+public final class WithLockFlux<T> extends Flux<T> implements Scannable {
 
     private final Waiter.Locks locks;
     private final List<String> keys;
@@ -23,7 +24,7 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
     private final @Nullable Publisher<T> source;
     private final @Nullable Publisher<T> ifTaken;
 
-    private WithLockMono(
+    private WithLockFlux(
             Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
@@ -42,24 +43,25 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
      * Work that is known before the locks are held; with {@code ifTaken}, which is run instead, it does not wait for
      * them.
      */
-    static <T> Mono<T> of(
-            Waiter.Locks locks, List<String> keys, LockOptions options, Mono<T> work, @Nullable Publisher<T> ifTaken) {
-        return assembled(new WithLockMono<>(locks, keys, options, held -> work, work, ifTaken));
+    public static <T> Flux<T> of(
+            Waiter.Locks locks, List<String> keys, LockOptions options, Flux<T> work, @Nullable Publisher<T> ifTaken) {
+        return assembled(new WithLockFlux<>(locks, keys, options, held -> work, work, ifTaken));
     }
 
     /** Work that is called with its holds. */
-    static <T> Mono<T> calling(
+    public static <T> Flux<T> calling(
             Waiter.Locks locks,
             List<String> keys,
             LockOptions options,
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> ifTaken) {
-        return assembled(new WithLockMono<>(locks, keys, options, work, null, ifTaken));
+        return assembled(new WithLockFlux<>(locks, keys, options, work, null, ifTaken));
     }
 
     /** Hooks on operators see it as one, so that what follows it is of its own flow. */
-    private static <T> Mono<T> assembled(Mono<T> made) {
-        return Carried.operator(Mono.fromDirect(made));
+    private static <T> Flux<T> assembled(Flux<T> made) {
+        Flux<T> known = Flux.from(made);
+        return Carried.isTakenAlong() ? Flux.onAssembly(known) : known;
     }
 
     @Override
@@ -77,17 +79,10 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
 
     @Override
     public String stepName() {
-        return "withLock";
+        return "withLockMany";
     }
 
     private static final class Subscriber<T> extends LockedWork<T> {
-
-        @SuppressWarnings("rawtypes")
-        private static final AtomicReferenceFieldUpdater<Subscriber, Object> VALUE =
-                AtomicReferenceFieldUpdater.newUpdater(Subscriber.class, Object.class, "value");
-
-        @SuppressWarnings("UnusedVariable") // only ever used through VALUE
-        private volatile @Nullable Object value;
 
         Subscriber(
                 Waiter.Locks locks,
@@ -96,42 +91,31 @@ final class WithLockMono<T> extends Mono<T> implements Scannable {
                 Function<? super ContextHolds, ? extends Publisher<T>> work,
                 @Nullable Publisher<T> ifTaken,
                 CoreSubscriber<? super T> actual) {
-            super(locks, keys, options, work, ifTaken, actual);
+            super(locks, keys, options, work, ifTaken, serialized(actual));
+        }
+
+        /** A loss comes from another thread, and what is under a lock may have signals of two. */
+        private static <T> CoreSubscriber<? super T> serialized(CoreSubscriber<? super T> actual) {
+            return actual instanceof LockedWork ? actual : Operators.serialize(actual);
         }
 
         @Override
         long demand(long n) {
-            return Long.MAX_VALUE;
+            return n;
         }
 
         @Override
         @Nullable
         LockedWork<? super T> next(T next) {
-            drop(VALUE.getAndSet(this, next));
-            if (!isWorking()) { // cancelled or lost meanwhile, by one who saw no value yet
-                discard();
+            if (actual instanceof LockedWork<? super T> around) {
+                return around;
             }
+            actual.onNext(next);
             return null;
         }
 
         @Override
-        void discard() {
-            drop(VALUE.getAndSet(this, null));
-        }
-
-        private void drop(@Nullable Object unwanted) {
-            if (unwanted != null) {
-                Operators.onDiscard(unwanted, currentContext());
-            }
-        }
-
-        @Override
-        @SuppressWarnings("unchecked") // only next() writes it
         void complete() {
-            T last = (T) VALUE.getAndSet(this, null);
-            if (last != null) {
-                actual.onNext(last);
-            }
             actual.onComplete();
         }
     }

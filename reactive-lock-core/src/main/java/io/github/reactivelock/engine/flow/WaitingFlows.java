@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.Cohort;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.claim.Grant;
 
@@ -16,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * knows its neighbours, so a line takes no memory of its own; a flow stands in one line at most. Touched only inside
  * its key's events.
  */
-final class WaitingFlows {
+public final class WaitingFlows {
 
     /** What they wait for. */
-    interface Key {
+    public interface Key {
         /** A flow has left, or its hold. */
         void depart();
     }
@@ -31,22 +34,22 @@ final class WaitingFlows {
     /** When another flow was last known to have it, or {@link Timing#NEVER}. */
     private long takenAt = Timing.NEVER;
 
-    WaitingFlows(Key key) {
+    public WaitingFlows(Key key) {
         this.key = key;
     }
 
     @Nullable
-    Waiter first() {
+    public Waiter first() {
         return first;
     }
 
-    int size() {
+    public int size() {
         return size;
     }
 
     /** The one that so many stand ahead of, found from the nearer end; none if there are not as many. */
     @Nullable
-    Waiter at(int place) {
+    public Waiter at(int place) {
         boolean isNearFirst = place < size / 2;
         @Nullable Waiter found = isNearFirst ? first : last;
         for (int steps = isNearFirst ? place : size - 1 - place; found != null && steps != 0; steps--) {
@@ -57,11 +60,11 @@ final class WaitingFlows {
 
     /** What the first of them wants. */
     @Nullable
-    LockOptions wanted() {
+    public LockOptions wanted() {
         return first == null ? null : first.options;
     }
 
-    void add(Waiter waiter) {
+    public void add(Waiter waiter) {
         size++;
         waiter.ahead = last;
         if (last == null) {
@@ -73,23 +76,23 @@ final class WaitingFlows {
     }
 
     /** Another flow has what they wait for, or the store answered that it is taken. */
-    void sawItTaken(long now) {
+    public void sawItTaken(long now) {
         takenAt = now;
     }
 
     /** Those who go on waiting elsewhere saw there what they saw here. */
-    void sawItTaken(WaitingFlows before) {
+    public void sawItTaken(WaitingFlows before) {
         takenAt = before.takenAt;
     }
 
     /** Whether another flow was known to have it while this one waited. */
-    boolean sawItTaken(Waiter waiter) {
+    public boolean sawItTaken(Waiter waiter) {
         return takenAt != Timing.NEVER && takenAt - waiter.since() >= 0;
     }
 
     /** The next flow that still wants the lock and takes it; none if none does, or the first wants another grant. */
     @Nullable
-    Waiter next(Grant grant) {
+    public Waiter next(Grant grant) {
         while (first != null && grant.suits(first.options)) {
             Waiter next = first;
             boolean unused = remove(next);
@@ -103,7 +106,7 @@ final class WaitingFlows {
     }
 
     /** A flow leaves; false if it was not here. */
-    boolean leave(Waiter waiter) {
+    public boolean leave(Waiter waiter) {
         boolean removed = remove(waiter);
         if (removed) {
             key.depart();
@@ -134,7 +137,7 @@ final class WaitingFlows {
     }
 
     /** All go to wait elsewhere, one after the other. */
-    void leaveTogether(Consumer<Waiter> each) {
+    public void leaveTogether(Consumer<Waiter> each) {
         for (Waiter waiter : all()) {
             if (remove(waiter)) {
                 each.accept(waiter);
@@ -143,12 +146,12 @@ final class WaitingFlows {
     }
 
     /** Ends the wait of all. */
-    void end(Consumer<Waiter> each) {
+    public void end(Consumer<Waiter> each) {
         endLast(size, each);
     }
 
     /** Ends the wait of so many, of those who came last. */
-    void endLast(int count, Consumer<Waiter> each) {
+    public void endLast(int count, Consumer<Waiter> each) {
         for (Waiter waiter : last(count)) {
             if (remove(waiter)) {
                 each.accept(waiter);
@@ -158,7 +161,7 @@ final class WaitingFlows {
     }
 
     /** Ends the wait of those who want the same. */
-    void endThoseOf(Predicate<LockOptions> wanted, Consumer<Waiter> each) {
+    public void endThoseOf(Predicate<LockOptions> wanted, Consumer<Waiter> each) {
         for (Waiter waiter : all()) {
             if (wanted.test(waiter.options) && remove(waiter)) {
                 each.accept(waiter);

@@ -1,4 +1,9 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
+
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
@@ -41,7 +46,7 @@ import reactor.util.context.ContextView;
 public abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** All locks of a client, as a flow sees them. */
-    interface Locks {
+    public interface Locks {
         Services services();
 
         /** The hold that an acquisition with this Context joins instead of waiting. */
@@ -53,7 +58,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     /** Where a flow waits. */
-    interface Line {
+    public interface Line {
         void join(Waiter waiter);
 
         /** As an event of the line: the waiter is that event itself. */
@@ -80,9 +85,9 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     static final AtomicIntegerFieldUpdater<Waiter> STATE = AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "state");
 
     final Locks locks;
-    final String key;
-    final LockOptions options;
-    final Claim.Mode mode;
+    public final String key;
+    public final LockOptions options;
+    public final Claim.Mode mode;
     volatile int state;
     private long since;
     private volatile @Nullable Line line;
@@ -90,7 +95,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     /** Another had the lock while this flow waited, for this key or one before it; written and read inside events. */
     boolean metOthers;
     /** None where there is no listener, or the flow is not in line yet. */
-    volatile @Nullable HeardRequest heard;
+    public volatile @Nullable HeardRequest heard;
 
     /** Its neighbours in the line; touched only by that, {@link WaitingFlows}. */
     @Nullable
@@ -116,7 +121,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     /** The lock is held; the handle is this waiter's to release. */
-    abstract void granted(Handle handle);
+    public abstract void granted(Handle handle);
 
     /**
      * As {@link #granted}, where the flow is under a hold of this key already; called by the caller of
@@ -130,7 +135,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     /**
      * What follows the grant is another wait and no code of a user, so that it needs no thread of the work scheduler.
      */
-    boolean wantsMore() {
+    public boolean wantsMore() {
         return false;
     }
 
@@ -139,7 +144,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
         throw new IllegalStateException("a waiter that queues was told that the lock is busy");
     }
 
-    abstract ContextView context();
+    public abstract ContextView context();
 
     /** With what the flow's thread carries, for a listener. Called where {@link #acquire} is. */
     Context heardContext() {
@@ -195,7 +200,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
      * Joins a line. Its time is armed afterwards, so that what it takes to ask, classes to load among it, is no part of
      * it.
      */
-    final void start(Line line, long now) {
+    public final void start(Line line, long now) {
         this.since = now;
         this.line = line;
         line.join(this);
@@ -238,16 +243,16 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     /** It was waited for other locks for so long that this one is not to be asked for. */
-    boolean isTooLate(long now) {
+    public boolean isTooLate(long now) {
         return false;
     }
 
     /** Goes on waiting in another line; inside the events of both. */
-    final void moveTo(Line other) {
+    public final void moveTo(Line other) {
         line = other;
     }
 
-    final @Nullable Line line() {
+    public final @Nullable Line line() {
         return line;
     }
 
@@ -260,21 +265,21 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
         }
     }
 
-    final boolean isWaiting() {
+    public final boolean isWaiting() {
         return state == WAITING;
     }
 
-    final long since() {
+    public final long since() {
         return since;
     }
 
     /** Called by the cohort when it is this waiter's turn; false if it has left. */
-    final boolean take() {
+    public final boolean take() {
         return stopWaiting(GRANTED);
     }
 
     /** Called by the cohort when there will be no turn. */
-    final void fail(LockException failure) {
+    public final void fail(LockException failure) {
         end(failure);
     }
 
@@ -284,7 +289,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
         }
     }
 
-    final void failBusy() {
+    public final void failBusy() {
         if (stopWaiting(OVER)) {
             locks.services().userCallbacks.run(() -> {
                 HeardRequest request = heard;
@@ -304,7 +309,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     /** Called in an event of the line; false if the turn came before. */
-    final boolean stopInTime() {
+    public final boolean stopInTime() {
         boolean stopped = stopWaiting(OVER);
         if (stopped) {
             log.trace("lock '{}': a flow has waited for long enough", key);
@@ -316,12 +321,12 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
      * Called in an event of the line, after {@link #stopInTime}, with why nothing says that another has the lock, if
      * nothing does.
      */
-    final void tellTimedOut(@Nullable Throwable unanswered) {
+    public final void tellTimedOut(@Nullable Throwable unanswered) {
         tellOver(timeout(unanswered));
     }
 
     /** Not asked for, {@link #isTooLate}. */
-    final void failTooLate() {
+    public final void failTooLate() {
         long waited = options.waitTimeout().orElse(Duration.ZERO).toMillis();
         fail(timeout(new TimeoutException("it was not asked for: the store took all of the wait timeout of " + waited
                 + " ms to grant the locks before it; look whether it is slow, or wait longer")));
