@@ -1,5 +1,8 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.cohort.Engine;
+import io.github.reactivelock.engine.cohort.Queries;
+
 import io.github.reactivelock.engine.flow.AcquireWaiter;
 import io.github.reactivelock.engine.flow.WithLockFlux;
 import io.github.reactivelock.engine.flow.WithLockMono;

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.cohort.Engine;
+
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.Settings;
 import io.github.reactivelock.engine.user.WorkThreads;
@@ -208,7 +210,7 @@ public final class LockClientBuilder {
     }
 
     Engine engine() {
-        return new Engine(settings(), new CohortChoice());
+        return new Engine(settings());
     }
 
     Settings settings() {

@@ -1,5 +1,7 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.cohort.Engine;
+
 import io.github.reactivelock.engine.Settings;
 
 import static org.assertj.core.api.Assertions.assertThat;

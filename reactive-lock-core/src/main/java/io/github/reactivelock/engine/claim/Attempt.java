@@ -1,6 +1,5 @@
 package io.github.reactivelock.engine.claim;
 
-import io.github.reactivelock.ClaimBatcher;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 
@@ -89,7 +88,7 @@ public final class Attempt implements Phase, Gate.Question {
 
     /**
      * That the lock is taken is what a store says which queues the claim. One that was not to be asked yet waits for a
-     * hold of its own process ({@link ClaimBatcher}).
+     * hold of its own process ({@code ClaimBatcher}).
      */
     @Override
     public boolean showsTaken() {

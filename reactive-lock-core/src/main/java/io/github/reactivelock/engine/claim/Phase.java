@@ -1,6 +1,5 @@
 package io.github.reactivelock.engine.claim;
 
-import io.github.reactivelock.Cohort;
 import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.spi.Signal;
@@ -8,7 +7,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link Cohort} has at the store, which is its state. Each phase knows what to do about what comes from
+ * What a {@code Cohort} has at the store, which is its state. Each phase knows what to do about what comes from
  * outside, inside its key's events; what does not concern it changes nothing.
  *
  * <pre>

@@ -1,6 +1,5 @@
 package io.github.reactivelock.engine.flow;
 
-import io.github.reactivelock.Cohort;
 import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.claim.Grant;
@@ -15,7 +14,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows that stand in a {@link Cohort}, in the order in which they came, and can leave it at any place. Each flow
+ * The flows that stand in a {@code Cohort}, in the order in which they came, and can leave it at any place. Each flow
  * knows its neighbours, so a line takes no memory of its own; a flow stands in one line at most. Touched only inside
  * its key's events.
  */

@@ -1,6 +1,5 @@
 package io.github.reactivelock.engine.time;
 
-import io.github.reactivelock.KeyContext;
 import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.user.OwnThread;
@@ -47,7 +46,7 @@ public final class Timing {
     public static final long BEFORE_A_DEADLINE = 2 * LONGEST_TICK;
     /**
      * Nanoseconds: what is due so soon after the client was closed is done when its timer ends, for flows in
-     * {@link KeyContext}.
+     * {@code KeyContext}.
      */
     private static final long LAST_TASKS = Duration.ofMillis(10).toNanos();
     /** Share of a lease. A grant with less than a third left is given to no flow, and an answer takes its time too. */

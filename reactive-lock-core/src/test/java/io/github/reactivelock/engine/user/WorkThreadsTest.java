@@ -2,7 +2,7 @@ package io.github.reactivelock.engine.user;
 
 import io.github.reactivelock.Bench;
 
-import io.github.reactivelock.Engine;
+import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;

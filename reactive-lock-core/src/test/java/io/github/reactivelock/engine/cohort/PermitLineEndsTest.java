@@ -1,4 +1,12 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.ScriptedBackend;
 
 import static io.github.reactivelock.Bench.held;
 import static io.github.reactivelock.Bench.subscribe;

@@ -1,4 +1,8 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
@@ -31,7 +35,7 @@ import reactor.core.Disposable;
  * flows that want them. A claim that fails ends the wait of one flow, as it would if each had its own, and of all where
  * no other claim is left.
  */
-final class PermitLine implements Waiter.Line {
+public final class PermitLine implements Waiter.Line {
 
     /**
      * Nanoseconds after a claim that failed before another is made in its place, so that one refusal costs one flow.
@@ -207,7 +211,7 @@ final class PermitLine implements Waiter.Line {
     }
 
     /** One claim and the flow that has its permits. */
-    final class Lane extends Cohort {
+    public final class Lane extends Cohort {
 
         private boolean failed;
 

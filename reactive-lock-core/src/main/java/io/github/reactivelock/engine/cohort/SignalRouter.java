@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
 
 import io.github.reactivelock.engine.claim.Phase;
 
@@ -9,7 +9,6 @@ import io.github.reactivelock.spi.SignalsRefusedException;
 import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import java.time.Duration;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,31 +22,19 @@ import reactor.core.publisher.Mono;
  */
 final class SignalRouter {
 
-    /** The claims that signals may be for. Safe for use from any thread. */
-    interface Claimants {
-
-        /** Does nothing if the claim is not one of this client's. */
-        void tell(String claimId, Consumer<Phase> news);
-
-        /** All that have to do with a key. */
-        void tellThoseOf(String key, Consumer<Phase> news);
-
-        void tellAll(Consumer<Phase> news);
-    }
-
     private static final Logger log = LoggerFactory.getLogger(SignalRouter.class);
 
     private final Services services;
     private final double jitter;
-    private final Claimants claimants;
+    private final Engine engine;
     private final Disposable.Swap signals = Disposables.swap();
     private volatile boolean connectedBefore;
     private volatile @Nullable SignalsRefusedException refusal;
 
-    SignalRouter(Services services, double jitter, Claimants claimants) {
+    SignalRouter(Services services, double jitter, Engine engine) {
         this.services = services;
         this.jitter = jitter;
-        this.claimants = claimants;
+        this.engine = engine;
     }
 
     /** Why the store will push nothing, for as long as it refuses to. */
@@ -76,19 +63,19 @@ final class SignalRouter {
         log.debug("signals of the store were interrupted", cause);
         if (cause instanceof SignalsRefusedException refused) {
             refusal = refused;
-            claimants.tellAll(Phase::signalsRefused);
+            engine.tellAll(Phase::signalsRefused);
         }
     }
 
     private void heard(Signal signal) {
         if (signal instanceof Signal.Grant grant) {
-            claimants.tell(grant.claimId(), phase -> phase.pushed(grant));
+            engine.tell(grant.claimId(), phase -> phase.pushed(grant));
         } else if (signal instanceof Signal.Suspect suspect) {
-            claimants.tell(suspect.claimId(), phase -> phase.suspected(suspect));
+            engine.tell(suspect.claimId(), phase -> phase.suspected(suspect));
         } else if (signal instanceof Signal.RecheckClaim one) {
-            claimants.tell(one.claimId(), Phase::recheck);
+            engine.tell(one.claimId(), Phase::recheck);
         } else if (signal instanceof Signal.Recheck recheck) {
-            claimants.tellThoseOf(recheck.key(), Phase::recheck);
+            engine.tellThoseOf(recheck.key(), Phase::recheck);
         } else {
             connected();
         }
@@ -99,7 +86,7 @@ final class SignalRouter {
         boolean again = connectedBefore;
         connectedBefore = true;
         refusal = null;
-        claimants.tellAll(again ? Phase::reconnected : Phase::recheck);
+        engine.tellAll(again ? Phase::reconnected : Phase::recheck);
         services.renewals.send();
     }
 }

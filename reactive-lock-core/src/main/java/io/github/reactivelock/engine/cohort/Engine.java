@@ -1,4 +1,10 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockContext;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.flow.Waiter;
 
@@ -49,12 +55,7 @@ import reactor.util.context.ContextView;
  * from any thread; the state of a single lock is in its {@link Cohort}.
  */
 public final class Engine
-        implements Waiter.Locks, Claims, PendingRelease.Owner, SignalRouter.Claimants, Snapshots.Participant {
-
-    /** Where a flow stands. */
-    interface Cohorts {
-        Waiter.Line of(Engine engine, KeyContext keyContext, Waiter waiter);
-    }
+        implements Waiter.Locks, Claims, PendingRelease.Owner, Snapshots.Participant {
 
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);
@@ -63,7 +64,6 @@ public final class Engine
     private static final long RELAXATION = Duration.ofSeconds(1).toNanos();
 
     public final Services services;
-    private final Cohorts cohorts;
     private final LateId name;
 
     private final Map<String, KeyContext> keyContexts = new ConcurrentHashMap<>();
@@ -91,8 +91,7 @@ public final class Engine
     private final Sinks.Empty<Void> quiet = Sinks.empty();
     final Sinks.Empty<Void> end = Sinks.empty();
 
-    Engine(Settings settings, Cohorts cohorts) {
-        this.cohorts = cohorts;
+    public Engine(Settings settings) {
         this.services = new Services(settings, this, this::tick);
         this.signals = new SignalRouter(services, settings.jitter(), this);
         String name = settings.name();
@@ -125,7 +124,7 @@ public final class Engine
         if (waiter.isTooLate(now)) {
             waiter.failTooLate();
         } else {
-            waiter.start(cohorts.of(this, join(waiter.key), waiter), now);
+            waiter.start(CohortChoice.of(this, join(waiter.key), waiter), now);
         }
     }
 
@@ -257,7 +256,7 @@ public final class Engine
 
     // ---- signals
 
-    @Override
+    /** Does nothing if the claim is not one of this client's. Safe for use from any thread. */
     public void tell(String claimId, Consumer<Phase> news) {
         Cohort cohort = cohortOf(claimId);
         if (cohort != null) {
@@ -265,13 +264,12 @@ public final class Engine
         }
     }
 
-    @Override
-    public void tellThoseOf(String key, Consumer<Phase> news) {
+    /** All that have to do with a key. */
+    void tellThoseOf(String key, Consumer<Phase> news) {
         claims.values().stream().filter(c -> c.keyContext.key.equals(key)).forEach(c -> c.tell(news));
     }
 
-    @Override
-    public void tellAll(Consumer<Phase> news) {
+    void tellAll(Consumer<Phase> news) {
         claims.values().forEach(cohort -> cohort.tell(news));
     }
 

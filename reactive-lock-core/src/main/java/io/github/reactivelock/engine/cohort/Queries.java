@@ -1,4 +1,8 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.store.Services;
 import static io.github.reactivelock.spi.LockBackend.READY_KEY;
@@ -17,7 +21,7 @@ import reactor.core.publisher.Sinks;
  * What can be asked of a store about a lock without taking part in it. An error here decides something, so
  * {@code onErrorContinue} of a subscriber, which its Context would bring, ends before it.
  */
-final class Queries {
+public final class Queries {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(10);
     private static final String FORCE = "released by force";
@@ -25,13 +29,13 @@ final class Queries {
     private final Engine engine;
     private final Services services;
 
-    Queries(Engine engine) {
+    public Queries(Engine engine) {
         this.engine = engine;
         this.services = engine.services;
     }
 
     /** The store is connected, and would grant locks as far as it can be asked. */
-    Mono<Void> ready() {
+    public Mono<Void> ready() {
         return asked(READY_KEY, "asked", () -> connected().then(timed(() -> services.backend.probe(READY_KEY))))
                 .takeUntilOther(refusal(engine.end, READY_KEY))
                 .onErrorMap(
@@ -43,12 +47,12 @@ final class Queries {
                 .onErrorStop();
     }
 
-    Mono<LockInfo> inspect(String key) {
+    public Mono<LockInfo> inspect(String key) {
         return question(key, "inspected", () -> services.backend.inspect(key));
     }
 
     /** Part after part; the next is asked for when the one before has been taken. */
-    Flux<LockInfo.Held> list(String prefix) {
+    public Flux<LockInfo.Held> list(String prefix) {
         return Flux.defer(() -> {
                     Place place = new Place();
                     return question(prefix + "…", "listed", () -> services.backend.list(prefix, place.next))
@@ -59,7 +63,7 @@ final class Queries {
                 .onErrorStop();
     }
 
-    Mono<Boolean> forceRelease(String key) {
+    public Mono<Boolean> forceRelease(String key) {
         return question(
                 key,
                 FORCE,
@@ -78,15 +82,15 @@ final class Queries {
                         .reduce(false, Boolean::logicalOr);
     }
 
-    Mono<Boolean> forceRelease(String key, long fencingToken) {
+    public Mono<Boolean> forceRelease(String key, long fencingToken) {
         return question(key, FORCE, () -> services.backend.forceRelease(key, FencingTokens.granted(fencingToken)));
     }
 
-    Mono<Boolean> isCurrent(String key, long fencingToken) {
+    public Mono<Boolean> isCurrent(String key, long fencingToken) {
         return question(key, "asked about", () -> services.backend.isCurrent(key, FencingTokens.granted(fencingToken)));
     }
 
-    Flux<LockEvent> events(String key) {
+    public Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
                     LockException refused = engine.refusalOf(key, "watched");
                     return refused == null ? services.backend.events(key) : Flux.error(refused);
@@ -136,7 +140,7 @@ final class Queries {
                 Duration.ofNanos(services.timing.commandTimeout), Mono.defer(question), services.gate::silence);
     }
 
-    Mono<Void> awaitRelease(String key) {
+    public Mono<Void> awaitRelease(String key) {
         return Flux.defer(() -> {
                     FirstGrant first = new FirstGrant();
                     return events(key)

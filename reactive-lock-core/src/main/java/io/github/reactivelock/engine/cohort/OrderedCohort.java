@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.Fairness;
 
 import io.github.reactivelock.engine.flow.WaitingFlows;
 

@@ -1,4 +1,10 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.CanIgnoreReturnValue;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 
 import static io.github.reactivelock.Bench.held;
 import static io.github.reactivelock.Bench.subscribe;
@@ -29,7 +35,7 @@ public abstract class PermitFlows {
     }
 
     public LockClient permits(int units) {
-        return new LockClient(bench.engine, bench.client.options().withShare(Share.permits(units, 3)));
+        return bench.sharing(bench.client, Share.permits(units, 3));
     }
 
     public List<TestSubscriber<LockHandle>> flows(LockClient client, int count) {

@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;

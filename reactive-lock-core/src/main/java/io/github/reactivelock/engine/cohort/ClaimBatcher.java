@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.Fairness;
 
 import io.github.reactivelock.engine.claim.Attempt;
 import io.github.reactivelock.engine.claim.Grant;
@@ -28,34 +30,24 @@ import reactor.core.Disposables;
  */
 public final class ClaimBatcher {
 
-    /** Whose claims they are. */
-    interface Key {
-        public void post(Runnable event);
-
-        /** It is in use, though no flow may be left, until one {@link #depart} more. */
-        void stay();
-
-        void depart();
-    }
-
     /** Nanoseconds; a few round trips within a data centre, and too short for anybody to lose much of a turn. */
     private static final long LONGEST = Duration.ofMillis(1).toNanos();
 
-    private final Key key;
+    private final KeyContext keyContext;
     private final Timing timing;
     private @Nullable Grant during;
     private List<Attempt> attempts = new ArrayList<>();
     private Disposable limit = Disposables.disposed();
 
-    ClaimBatcher(Key key, Timing timing) {
-        this.key = key;
+    ClaimBatcher(KeyContext keyContext, Timing timing) {
+        this.keyContext = keyContext;
         this.timing = timing;
     }
 
     /** Claims wait from now on; a grant that it was open for before does not matter any more. */
     void open(Grant grant) {
         if (during == null) {
-            key.stay();
+            keyContext.stay();
         }
         during = grant;
     }
@@ -69,7 +61,7 @@ public final class ClaimBatcher {
         if (isOpenFor(ended)) {
             during = null;
             askAll();
-            key.depart();
+            keyContext.depart();
         }
     }
 
@@ -80,7 +72,7 @@ public final class ClaimBatcher {
         }
         attempts.add(attempt);
         if (attempts.size() == 1) {
-            limit = timing.after(LONGEST, () -> key.post(this::askAll));
+            limit = timing.after(LONGEST, () -> keyContext.post(this::askAll));
         }
         return true;
     }

@@ -1,4 +1,8 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 
 import static io.github.reactivelock.Bench.held;
 import static io.github.reactivelock.Bench.subscribe;

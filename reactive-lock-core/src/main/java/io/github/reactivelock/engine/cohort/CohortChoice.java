@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockOptions;
 
 import io.github.reactivelock.engine.flow.Waiter;
 
@@ -6,10 +9,11 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 
 /** Where a flow stands: with others behind one claim or a few, or behind a claim of its own. */
-final class CohortChoice implements Engine.Cohorts {
+final class CohortChoice {
 
-    @Override
-    public Waiter.Line of(Engine engine, KeyContext keyContext, Waiter waiter) {
+    private CohortChoice() {}
+
+    static Waiter.Line of(Engine engine, KeyContext keyContext, Waiter waiter) {
         LockOptions options = waiter.options;
         if (waiter.mode == Claim.Mode.TRY || options.fairness() == Fairness.FIFO) {
             return new OrderedCohort(engine, keyContext);

@@ -1,4 +1,6 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.Fairness;
 
 import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
@@ -23,7 +25,7 @@ import reactor.core.Disposable;
  * All flows of a client that have to do with one key, in any cohort. The cohorts share this mailbox, so that a lock can
  * go from one to the next within one event.
  */
-public final class KeyContext extends Mailbox implements ClaimBatcher.Key, WaitingFlows.Key {
+public final class KeyContext extends Mailbox implements WaitingFlows.Key {
 
     /** Nanoseconds; a few times as long as it takes to wake a thread, and too short for others to miss theirs. */
     private static final long LONGEST_DELIVERY = 100_000;
@@ -69,7 +71,7 @@ public final class KeyContext extends Mailbox implements ClaimBatcher.Key, Waiti
      */
     private volatile boolean flowsGoOnShortly = true;
 
-    KeyContext(Engine engine, String key) {
+    public KeyContext(Engine engine, String key) {
         super(key);
         this.engine = engine;
         this.services = engine.services;
@@ -121,8 +123,7 @@ public final class KeyContext extends Mailbox implements ClaimBatcher.Key, Waiti
         sharing = other;
     }
 
-    @Override
-    public void stay() {
+    void stay() {
         engine.stay(this);
     }
 
@@ -136,7 +137,7 @@ public final class KeyContext extends Mailbox implements ClaimBatcher.Key, Waiti
     /**
      * What follows the grant may be another wait and no code of a user, which needs no thread of the work scheduler.
      */
-    void deliver(Waiter next, Hold hold) {
+    public void deliver(Waiter next, Hold hold) {
         HeardRequest heard = next.heard;
         if (heard != null) {
             heard.acquired(hold.fencingToken, Duration.ofNanos(hold.since - next.since()));
@@ -156,7 +157,7 @@ public final class KeyContext extends Mailbox implements ClaimBatcher.Key, Waiti
      * Gives a flow its lock, on the work scheduler. Where the flow before it gave the lock back before it let go of its
      * thread of that scheduler, this one follows on the same thread: there is nothing to wake.
      */
-    void deliver(Runnable grant) {
+    public void deliver(Runnable grant) {
         Delivery current = delivery;
         if (current == null || !current.takes(grant)) {
             services.userCallbacks.run(new Delivery(grant));

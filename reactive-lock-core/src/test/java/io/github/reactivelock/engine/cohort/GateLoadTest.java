@@ -1,4 +1,7 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 
 import io.github.reactivelock.engine.store.Gate;
 import io.github.reactivelock.engine.store.GateFlows;

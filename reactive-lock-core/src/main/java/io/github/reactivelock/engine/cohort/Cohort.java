@@ -1,4 +1,13 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
+
+import io.github.reactivelock.engine.claim.PendingRelease;
+
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockUnavailableException;
 
 import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
@@ -29,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * its key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an attempt or a grant always
  * withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
-public class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line, StoreOrder {
+public class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
 
     final KeyContext keyContext;
     final Engine engine;
@@ -345,4 +354,28 @@ public class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Lin
         giveBack(unwanted.claim);
         over(unwanted);
     }
+
+    // ---- what the order of the store's queue means; nothing, unless this is an OrderedCohort
+
+    /** Puts the first question of a claim to the store. */
+    void begin(Attempt attempt) {
+        attempt.begin();
+    }
+
+    /** The store, or the cohort ahead, has served ours. */
+    void served() {}
+
+    /** A grant of the store is used. */
+    void holds(Grant fresh) {}
+
+    /** Who hears how the store took a release. */
+    PendingRelease.Outcome toBeTold(Hold released) {
+        return released;
+    }
+
+    /** The claim of a grant was given back. */
+    void over(Grant grant) {}
+
+    /** Our place in the queue is given up. */
+    void leavePlace() {}
 }
