@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -70,8 +71,8 @@ final class Connection {
     private final Scheduler thread = DriverThreads.scheduler("reactive-lock-zookeeper", 1);
     private final Set<Consumer<ConnectionState>> listeners = new CopyOnWriteArraySet<>();
     private final Departures departures = new Departures();
-    /** Why the servers are silent, asked once for all who want to know at a time. */
-    private final Flux<String> diagnosis;
+    /** Why the servers are silent, asked once for all who want to know. */
+    private final Together<String, String> diagnoses;
 
     private final ConnectionStateListener onState = (client, state) -> changed(state);
     private volatile @Nullable AsyncCuratorFramework opened;
@@ -87,9 +88,13 @@ final class Connection {
     Connection(ClientSource source, ZooKeeperBackendOptions options) {
         this.source = source;
         this.options = options;
-        this.diagnosis = Flux.defer(
-                        () -> Diagnosis.of(source.servers(), options.commandTimeout().dividedBy(DIAGNOSIS_PART)))
-                .share();
+        this.diagnoses = new Together<>(
+                "asking servers why they are silent",
+                Integer.MAX_VALUE,
+                (servers, leaving) -> Mono.defer(() -> {
+                    List<String> unused = leaving.get();
+                    return Diagnosis.of(servers, options.commandTimeout().dividedBy(DIAGNOSIS_PART));
+                }));
         this.end = Mono.<Void>fromRunnable(this::disconnect)
                 .subscribeOn(thread)
                 .doFinally(signal -> {
@@ -379,8 +384,8 @@ final class Connection {
 
     private <T> Mono<T> explained(Throwable error) {
         if (error instanceof TimeoutException || error instanceof KeeperException.ConnectionLossException) {
-            return diagnosis
-                    .next()
+            return diagnoses
+                    .ask(source.servers(), "why")
                     .flatMap(said -> Mono.error(ZooKeeperFailure.silent(source.servers(), isConnected(), said, error)));
         }
         return Mono.error(explain(error));
