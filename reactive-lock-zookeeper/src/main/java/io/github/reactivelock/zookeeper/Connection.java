@@ -1,10 +1,10 @@
 package io.github.reactivelock.zookeeper;
 
-import io.github.reactivelock.zookeeper.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -143,10 +143,7 @@ final class Connection {
         private final Function<AsyncCuratorFramework, CompletionStage<T>> command;
         private final MonoSink<Answer<T>> asker;
 
-        Question(
-                Rank rank,
-                Function<AsyncCuratorFramework, CompletionStage<T>> command,
-                MonoSink<Answer<T>> asker) {
+        Question(Rank rank, Function<AsyncCuratorFramework, CompletionStage<T>> command, MonoSink<Answer<T>> asker) {
             this.rank = rank;
             this.command = command;
             this.asker = asker;

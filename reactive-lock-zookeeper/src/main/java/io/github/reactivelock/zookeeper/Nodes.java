@@ -48,10 +48,10 @@ final class Nodes {
         this.connection = connection;
         this.names = names;
         this.looks = new Together<>(
-                "looking at a line", Integer.MAX_VALUE, (lock, leaving) -> connection.send(Rank.LOOK, async -> leaving.get()
-                                .contains(true)
-                        ? counted(async, lock)
-                        : count(async, lock)));
+                "looking at a line",
+                Integer.MAX_VALUE,
+                (lock, leaving) -> connection.send(
+                        Rank.LOOK, async -> leaving.get().contains(true) ? counted(async, lock) : count(async, lock)));
         this.latestLooks = new Together<>(
                 "looking at a line behind a write",
                 Integer.MAX_VALUE,
@@ -63,9 +63,11 @@ final class Nodes {
         this.checks = new Together<>(
                 "looking at nodes behind a write",
                 OF_ONE_BURST,
-                (all, leaving) -> latest(Rank.LOOK, async -> leaving.get().stream()
-                                .map(path -> look(async, path))
-                                .toList())
+                (all, leaving) -> latest(
+                                Rank.LOOK,
+                                async -> leaving.get().stream()
+                                        .map(path -> look(async, path))
+                                        .toList())
                         .map(found -> found.stream()
                                 .collect(Collectors.toMap(Node::path, Function.identity(), (one, same) -> one))));
     }
@@ -97,17 +99,20 @@ final class Nodes {
         String lock = names.lock(claim.key());
         byte[] data = content.bytes();
         return connection
-                .send(Rank.OTHER, async -> !isWanted.getAsBoolean()
-                        ? CompletableFuture.completedFuture(List.<Made>of())
-                        : connection.roomForNames(async, lock).thenCompose(room -> {
-                            Stat stat = new Stat();
-                            CompletionStage<String> created = async.create()
-                                    .withOptions(PLAIN, CreateMode.EPHEMERAL_SEQUENTIAL, null, stat)
-                                    .forPath(names.claim(claim), data);
-                            Look look = lookBehind(lock);
-                            return created.thenApply(path -> List.of(new Made(Node.of(path, stat), look)));
-                        }))
-                .flatMap(made -> made.isEmpty() ? Mono.<Entry>empty() : made.get(0).entry())
+                .send(
+                        Rank.OTHER,
+                        async -> !isWanted.getAsBoolean()
+                                ? CompletableFuture.completedFuture(List.<Made>of())
+                                : connection.roomForNames(async, lock).thenCompose(room -> {
+                                    Stat stat = new Stat();
+                                    CompletionStage<String> created = async.create()
+                                            .withOptions(PLAIN, CreateMode.EPHEMERAL_SEQUENTIAL, null, stat)
+                                            .forPath(names.claim(claim), data);
+                                    Look look = lookBehind(lock);
+                                    return created.thenApply(path -> List.of(new Made(Node.of(path, stat), look)));
+                                }))
+                .flatMap(made ->
+                        made.isEmpty() ? Mono.<Entry>empty() : made.get(0).entry())
                 .retryWhen(Retry.max(ATTEMPTS_TO_MAKE_PARENTS)
                         .filter(NoNodeException.class::isInstance)
                         .doBeforeRetryAsync(signal -> makeLock(lock))
@@ -179,18 +184,20 @@ final class Nodes {
         String path = names.claim(claim, number);
         byte[] data = content.bytes();
         return connection
-                .send(Rank.OTHER, async -> connection.roomForNames(async, lock).thenCompose(room -> {
-                    CompletionStage<?> created = async.transaction()
-                            .forOperations(List.of(
-                                    async.transactionOp()
-                                            .create()
-                                            .withOptions(CreateMode.EPHEMERAL_SEQUENTIAL, null, false)
-                                            .forPath(names.claim(claim), data),
-                                    async.transactionOp().check().forPath(path)));
-                    CompletionStage<Node> made = look(async, path);
-                    Look look = lookBehind(lock);
-                    return created.thenCombine(made, (done, node) -> new Made(node, look));
-                }))
+                .send(
+                        Rank.OTHER,
+                        async -> connection.roomForNames(async, lock).thenCompose(room -> {
+                            CompletionStage<?> created = async.transaction()
+                                    .forOperations(List.of(
+                                            async.transactionOp()
+                                                    .create()
+                                                    .withOptions(CreateMode.EPHEMERAL_SEQUENTIAL, null, false)
+                                                    .forPath(names.claim(claim), data),
+                                            async.transactionOp().check().forPath(path)));
+                            CompletionStage<Node> made = look(async, path);
+                            Look look = lookBehind(lock);
+                            return created.thenCombine(made, (done, node) -> new Made(node, look));
+                        }))
                 .flatMap(Made::entry)
                 .onErrorResume(NoNodeException.class, error -> Mono.empty());
     }
@@ -205,8 +212,11 @@ final class Nodes {
 
     private Mono<Void> makeContainer(String path) {
         return connection
-                .send(Rank.OTHER, async ->
-                        async.create().withOptions(PLAIN, CreateMode.CONTAINER).forPath(path, NOTHING))
+                .send(
+                        Rank.OTHER,
+                        async -> async.create()
+                                .withOptions(PLAIN, CreateMode.CONTAINER)
+                                .forPath(path, NOTHING))
                 .onErrorResume(NodeExistsException.class, error -> Mono.empty())
                 .then();
     }
@@ -233,8 +243,7 @@ final class Nodes {
      * then, Curator sends the questions first; an answer that came before the write's may be old, and all are asked for
      * again.
      */
-    private <T> Mono<List<T>> latest(
-            Rank rank, Function<AsyncCuratorFramework, List<CompletionStage<T>>> questions) {
+    private <T> Mono<List<T>> latest(Rank rank, Function<AsyncCuratorFramework, List<CompletionStage<T>>> questions) {
         return connection
                 .send(rank, async -> {
                     CompletableFuture<?> caughtUp = write(async).toCompletableFuture();
@@ -310,8 +319,9 @@ final class Nodes {
      */
     Mono<Checked> check(List<String> paths) {
         return connection
-                .within(latest(Rank.HOLD, async ->
-                        paths.stream().map(path -> look(async, path)).toList()))
+                .within(latest(
+                        Rank.HOLD,
+                        async -> paths.stream().map(path -> look(async, path)).toList()))
                 .flatMap(this::checked);
     }
 
@@ -378,10 +388,12 @@ final class Nodes {
     /** Tells one client something, if it is there. */
     Mono<Void> notice(String path, String text) {
         return connection
-                .ask(Rank.END, async -> ifThere(async.setData()
-                        .uncompressed()
-                        .forPath(path, KeyLayout.bytes(text))
-                        .thenApply(stat -> List.of(path))))
+                .ask(
+                        Rank.END,
+                        async -> ifThere(async.setData()
+                                .uncompressed()
+                                .forPath(path, KeyLayout.bytes(text))
+                                .thenApply(stat -> List.of(path))))
                 .then();
     }
 

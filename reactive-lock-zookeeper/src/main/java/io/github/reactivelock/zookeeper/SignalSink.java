@@ -94,8 +94,7 @@ final class SignalSink {
     private Flux<Signal> noticed(Supplier<Flux<Signal>> forced) {
         return Mono.defer(this::makeNotice)
                 .thenMany(Flux.defer(() -> untilNext(forced)).repeat())
-                .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE)
-                        .filter(error -> !connection.isClosed()));
+                .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE).filter(error -> !connection.isClosed()));
     }
 
     /** The notices written so far; completes when there are more, and ends with an error when the node is gone. */

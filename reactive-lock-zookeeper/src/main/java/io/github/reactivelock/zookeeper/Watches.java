@@ -116,9 +116,11 @@ final class Watches {
                     Place place = new Place(connection.shared(), path);
                     READING.compute(place, (node, others) -> and(others, watcher));
                     Mono<List<String>> sent = connection
-                            .send(Rank.LOOK, async -> connection
-                                    .roomForNames(async, path)
-                                    .thenCompose(room -> readNames(async.unwrap(), path, watcher)))
+                            .send(
+                                    Rank.LOOK,
+                                    async -> connection
+                                            .roomForNames(async, path)
+                                            .thenCompose(room -> readNames(async.unwrap(), path, watcher)))
                             .cache();
                     return connection
                             .within(sent)
@@ -196,8 +198,10 @@ final class Watches {
     private void takeBack(String path, Watcher watcher, Mono<?> sent) {
         Mono<Void> removal = Mono.defer(() -> connection.isClosed()
                 ? Mono.<Void>empty()
-                : connection.ask(Rank.OTHER, async ->
-                        async.removeWatches().removing(watcher, LOCALLY).forPath(path)));
+                : connection.ask(
+                        Rank.OTHER,
+                        async ->
+                                async.removeWatches().removing(watcher, LOCALLY).forPath(path)));
         Disposable unused = FireAndForget.run(
                 "taking back a watch", sent.then().onErrorComplete().then(removal));
     }

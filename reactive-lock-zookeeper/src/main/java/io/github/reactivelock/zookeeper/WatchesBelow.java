@@ -160,7 +160,8 @@ final class WatchesBelow {
                 Mono<Void> removal = Mono.defer(() -> connection.isClosed()
                         ? Mono.<Void>empty()
                         : connection.ask(
-                                Rank.LOOK, async -> removed(async.removeWatches(), this).forPath(path)));
+                                Rank.LOOK,
+                                async -> removed(async.removeWatches(), this).forPath(path)));
                 Mono<Void> told =
                         sent.onErrorComplete().then(removal).onErrorComplete().cache();
                 leaving.add(told);

@@ -27,7 +27,8 @@ import reactor.core.publisher.Mono;
 /** A crowd of claims of one client on one lock: what leaves for the server at a time, and what is left of it. */
 class ManyWaitersTest extends Fixture {
 
-    private static final int MANY = 1_000;
+    /** With {@code -Dreactivelock.waiters=10000} it shows how many one client may have. */
+    private static final int MANY = Integer.getInteger("reactivelock.waiters", 1_000);
 
     private GatedClient gate = new GatedClient("none");
 
@@ -54,9 +55,8 @@ class ManyWaitersTest extends Fixture {
     }
 
     private static void release(ZooKeeperLockBackend backend, List<Claim> claims) {
-        List<CompletableFuture<Boolean>> answers = claims.stream()
-                .map(claim -> backend.release(claim).toFuture())
-                .toList();
+        List<CompletableFuture<Boolean>> answers =
+                claims.stream().map(claim -> backend.release(claim).toFuture()).toList();
         answers.forEach(ZooKeepers::get);
     }
 
@@ -101,7 +101,7 @@ class ManyWaitersTest extends Fixture {
 
         assertThat(gate.asked("write") - before)
                 .as("writes for %d claims", MANY)
-                .isLessThanOrEqualTo(4);
+                .isLessThanOrEqualTo(2 + MANY / 500);
         release(backend, waiting);
         assertThat(ZooKeepers.get(backend.release(held))).isTrue();
     }
@@ -121,9 +121,8 @@ class ManyWaitersTest extends Fixture {
         List<CompletableFuture<ClaimResult>> answers = ask(backend, waiting);
         answers.forEach(answer ->
                 assertThat(ZooKeepers.error(Mono.fromFuture(answer))).hasMessageContaining("did not answer in time"));
-        List<CompletableFuture<Boolean>> released = waiting.stream()
-                .map(claim -> backend.release(claim).toFuture())
-                .toList();
+        List<CompletableFuture<Boolean>> released =
+                waiting.stream().map(claim -> backend.release(claim).toFuture()).toList();
         released.forEach(answer -> ZooKeepers.error(Mono.fromFuture(answer)));
         gate.open();
 
@@ -141,8 +140,8 @@ class ManyWaitersTest extends Fixture {
     void allFlowsOfACrowdAreServedAndTheHolderBesideThemKeepsItsLock() throws Exception {
         ZooKeeperLockBackend backend = gated(Duration.ofSeconds(12));
         LockClient client = client(backend);
-        LockClient lock = client.with(
-                client.options().withFairness(Fairness.FIFO).withLease(LEASE));
+        LockClient lock =
+                client.with(client.options().withFairness(Fairness.FIFO).withLease(LEASE));
         LockHandle holder = ZooKeepers.get(lock.acquire(key));
         AtomicInteger served = new AtomicInteger();
         Queue<Throwable> failed = new ConcurrentLinkedQueue<>();
@@ -158,12 +157,12 @@ class ManyWaitersTest extends Fixture {
             given.add(flows.get(i));
         }
         given.dispose();
-        ZooKeepers.until("half of them have left", () -> ZooKeepers.claims(zookeeper).size() == MANY / 2 + 1);
+        ZooKeepers.until(
+                "half of them have left", () -> ZooKeepers.claims(zookeeper).size() == MANY / 2 + 1);
         assertThat(holder.isHeld()).isTrue();
         assertThat(ZooKeepers.get(client.inspect(key)))
                 .isInstanceOfSatisfying(
-                        LockInfo.Held.class,
-                        held -> assertThat(held.waiters()).isEqualTo(MANY / 2));
+                        LockInfo.Held.class, held -> assertThat(held.waiters()).isEqualTo(MANY / 2));
         ZooKeepers.get(holder.release());
         ZooKeepers.until("all are served", () -> served.get() + failed.size() == MANY / 2);
 

@@ -101,8 +101,8 @@ class TogetherTest {
 
     @Test
     void aBurstThatCannotLeaveFailsAllThatCame() {
-        Together<String, String> closed = new Together<>(
-                "asking", 3, (name, leaving) -> Mono.error(new IllegalStateException("closed")));
+        Together<String, String> closed =
+                new Together<>("asking", 3, (name, leaving) -> Mono.error(new IllegalStateException("closed")));
 
         assertThat(closed.ask("a", "1").toFuture()).isCompletedExceptionally();
         assertThat(closed.ask("a", "2").toFuture()).isCompletedExceptionally();
