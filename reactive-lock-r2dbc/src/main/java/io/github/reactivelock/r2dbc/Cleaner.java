@@ -40,10 +40,15 @@ final class Cleaner {
             running.update(FireAndForget.run(
                     "cleaning",
                     Mono.defer(() -> Mono.delay(jittered(), DriverThreads.timer()))
-                            .then(Mono.defer(() -> clean(KEPT)).onErrorResume(this::warned))
+                            .then(turn(KEPT))
                             .repeat(() -> !database.isClosed())
                             .then()));
         }
+    }
+
+    /** One of the turns that follow each other; a failure is told, and the next one tries again. */
+    Mono<Void> turn(Duration kept) {
+        return Mono.defer(() -> clean(kept)).onErrorResume(this::warned);
     }
 
     private static Duration jittered() {
@@ -70,15 +75,11 @@ final class Cleaner {
     private Mono<Void> warned(Throwable error) {
         if (!database.isClosed()) {
             log.warn(
-                    "rows of locks that nobody needs any more could not be removed, so the tables {}… grow",
-                    prefix(),
+                    "rows of locks that are not needed any more could not be removed, so the tables {}… grow",
+                    database.sql.prefix,
                     error);
         }
         return Mono.empty();
-    }
-
-    private String prefix() {
-        return database.sql.prefix;
     }
 
     private Mono<Void> pages(String statement, long age) {

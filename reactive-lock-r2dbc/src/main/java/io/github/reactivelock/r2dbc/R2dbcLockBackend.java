@@ -358,4 +358,9 @@ public final class R2dbcLockBackend implements LockBackend {
     Mono<Void> clean(Duration kept) {
         return cleaner.clean(kept);
     }
+
+    /** As the cleaner's timer begins it. */
+    Mono<Void> cleaningTurn(Duration kept) {
+        return cleaner.turn(kept);
+    }
 }

@@ -2,12 +2,17 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /** However many keys were used once, more than the cleaner looks at in one go, nothing is left of them. */
@@ -110,5 +115,45 @@ class CleanerTest {
             assertThat(database.select("SELECT count(*) FROM reactive_lock")).isZero();
             backend.close().block(Databases.LIMIT);
         }
+    }
+
+    private static void assertWarns(Databases database) {
+        Logger logger = (Logger) LoggerFactory.getLogger(Cleaner.class);
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        try (database) {
+            database.createTables();
+            R2dbcLockBackend backend = database.backend();
+            Duration kept = Duration.ofHours(1);
+            database.execute("ALTER TABLE reactive_lock_event RENAME TO elsewhere");
+
+            backend.cleaningTurn(kept).block(Databases.LIMIT);
+
+            assertThat(logged.list).singleElement().satisfies(line -> {
+                assertThat(line.getLevel()).isEqualTo(Level.WARN);
+                assertThat(line.getFormattedMessage()).contains("could not be removed").contains("reactive_lock");
+                assertThat(line.getThrowableProxy().getMessage()).contains("no tables");
+            });
+            database.execute("ALTER TABLE elsewhere RENAME TO reactive_lock_event");
+            backend.cleaningTurn(kept).block(Databases.LIMIT);
+            assertThat(logged.list).hasSize(1);
+
+            backend.close().block(Databases.LIMIT);
+            backend.cleaningTurn(kept).block(Databases.LIMIT);
+            assertThat(logged.list).hasSize(1);
+        } finally {
+            logger.detachAppender(logged);
+        }
+    }
+
+    @Test
+    void aTurnThatFailsWarnsAndTheNextOneCleansOnPostgres() {
+        assertWarns(Databases.postgres());
+    }
+
+    @Test
+    void aTurnThatFailsWarnsAndTheNextOneCleansOnH2() {
+        assertWarns(Databases.h2());
     }
 }
