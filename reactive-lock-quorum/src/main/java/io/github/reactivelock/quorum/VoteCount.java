@@ -38,9 +38,20 @@ final class VoteCount {
             List<LossReason> reasons = losses.computeIfAbsent(id, any -> new ArrayList<>());
             reasons.add(reason);
             if (reasons.size() == majority) {
-                lost.put(id, reasons.contains(LossReason.TAKEN_OVER) ? LossReason.TAKEN_OVER : reason);
+                lost.put(id, why(reasons));
             }
         });
+    }
+
+    /**
+     * A vote that is another's shows no owner: a node that forgot ours, or let it run out, gives it to the next who
+     * asks, long before that one has a majority that counts.
+     */
+    private static LossReason why(List<LossReason> reasons) {
+        return reasons.stream()
+                .filter(reason -> reason != LossReason.TAKEN_OVER)
+                .findFirst()
+                .orElse(LossReason.EXPIRED);
     }
 
     /** Every claim has a majority, one way or the other. */
