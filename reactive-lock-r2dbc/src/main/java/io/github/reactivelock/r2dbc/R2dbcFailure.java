@@ -254,7 +254,8 @@ final class R2dbcFailure extends RuntimeException {
         if (error instanceof R2dbcException known && wasInterrupted(known)) {
             return "ended this before it was done, because of a limit for statements, such as statement_timeout or"
                     + " max_statement_time, or because somebody ended it by hand: look whether a transaction holds the"
-                    + " rows of " + sql.prefix + ", and let statements of this user take " + timeout.toMillis() + " ms ("
+                    + " rows of " + sql.prefix + ", and let statements of this user take " + timeout.toMillis()
+                    + " ms ("
                     + text + ")";
         }
         if (error instanceof TimeoutException || error instanceof R2dbcTimeoutException) {

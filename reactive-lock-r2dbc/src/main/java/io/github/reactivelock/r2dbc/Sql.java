@@ -105,7 +105,8 @@ final class Sql {
                 statements.putIfAbsent(name[0], statement);
             }
         }
-        scripts.replaceAll((name, script) -> script.stream().map(this::withStatements).toList());
+        scripts.replaceAll(
+                (name, script) -> script.stream().map(this::withStatements).toList());
     }
 
     /** A script may have a statement of MariaDB as a part. */
@@ -127,7 +128,6 @@ final class Sql {
     }
 
     /** A compound statement was carried out, or a script. */
-
     void compoundsWork() {
         compoundsWork = true;
     }
@@ -209,9 +209,8 @@ final class Sql {
     List<String> script(String name, Object... parameters) {
         Iterator<Object> values = Arrays.asList(parameters).iterator();
         return Objects.requireNonNull(scripts.get(name), name).stream()
-                .map(part -> PARAMETER
-                        .matcher(part)
-                        .replaceAll(found -> Matcher.quoteReplacement(literal(values.next()))))
+                .map(part ->
+                        PARAMETER.matcher(part).replaceAll(found -> Matcher.quoteReplacement(literal(values.next()))))
                 .toList();
     }
 

@@ -70,7 +70,9 @@ class ScriptsTest {
     /** That of MariaDB sends several statements as one text only if it is told to. */
     private List<Databases> drivers() {
         return List.of(
-                database.byMySqlDriver(), database, new Databases(database.url() + "?allowMultiQueries=true", () -> {}));
+                database.byMySqlDriver(),
+                database,
+                new Databases(database.url() + "?allowMultiQueries=true", () -> {}));
     }
 
     private static R2dbcLockBackend connected(Databases driver) {
@@ -106,9 +108,8 @@ class ScriptsTest {
         R2dbcLockBackend one = connected(mode.driver());
         R2dbcLockBackend other = connected(mode.driver());
         Set<String> told = ConcurrentHashMap.newKeySet();
-        var listening = other.signals()
-                .ofType(Signal.Grant.class)
-                .subscribe(grant -> told.add(grant.claimId()), error -> {});
+        var listening =
+                other.signals().ofType(Signal.Grant.class).subscribe(grant -> told.add(grant.claimId()), error -> {});
         List<Claim> first = ODD.stream().map(text -> claim(text, text)).toList();
         List<Claim> next = ODD.stream().map(text -> claim(text, "2" + text)).toList();
 
@@ -150,18 +151,23 @@ class ScriptsTest {
         long locked = get(Databases.number(
                 outsider, "SELECT place FROM reactive_lock_waiter WHERE claim_id = '" + waiter.id() + "' FOR UPDATE"));
 
-        Throwable failure = get(
-                brief.release(owner).map(owned -> new Throwable("answered " + owned)).onErrorResume(Mono::just));
+        Throwable failure = get(brief.release(owner)
+                .map(owned -> new Throwable("answered " + owned))
+                .onErrorResume(Mono::just));
 
         assertThat(locked).isEqualTo(1);
         assertThat(failure).hasMessageContaining("transaction");
         assertThat(held(patient, key).owner()).isEqualTo("owner");
-        assertThat(get(brief.inspect(key)).isHeldBy("owner")).as("over the same pool").isTrue();
+        assertThat(get(brief.inspect(key)).isHeldBy("owner"))
+                .as("over the same pool")
+                .isTrue();
         Databases.until(
                 "no transaction but the outsider's is open",
                 () -> database.select("SELECT count(*) FROM information_schema.innodb_trx WHERE trx_rows_locked > 0")
                         <= 1);
-        get(Mono.from(outsider.rollbackTransaction()).then(Mono.from(outsider.close())).thenReturn(true));
+        get(Mono.from(outsider.rollbackTransaction())
+                .then(Mono.from(outsider.close()))
+                .thenReturn(true));
         assertThat(get(brief.release(owner).retry(10))).isTrue();
         assertThat(held(patient, key).owner()).isEqualTo("waiter");
         assertThat(get(patient.release(waiter))).isTrue();
@@ -191,8 +197,7 @@ class ScriptsTest {
 
             assertThat(Databases.select(pool, "SELECT @@SESSION.innodb_lock_wait_timeout"))
                     .isEqualTo(77);
-            assertThat(Databases.select(pool, "SELECT @@SESSION.autocommit"))
-                    .isEqualTo(commits.endsWith("1") ? 1 : 0);
+            assertThat(Databases.select(pool, "SELECT @@SESSION.autocommit")).isEqualTo(commits.endsWith("1") ? 1 : 0);
             assertThat(get(lent.release(last))).isTrue();
             get(lent.close().then(other.close()));
             pool.disposeLater().block(Databases.LIMIT);
