@@ -2,24 +2,21 @@ package io.github.reactivelock;
 
 import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.engine.cohort.Queries;
-
 import io.github.reactivelock.engine.flow.AcquireWaiter;
 import io.github.reactivelock.engine.flow.WithLockFlux;
 import io.github.reactivelock.engine.flow.WithLockMono;
-
-import io.github.reactivelock.text.Validation;
-
 import io.github.reactivelock.spi.Claim;
-import org.reactivestreams.Publisher;
-import org.jspecify.annotations.Nullable;
-import java.util.function.Function;
-import java.util.List;
-import java.util.Collection;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
+import io.github.reactivelock.text.Validation;
+import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -234,8 +231,7 @@ public final class LockClient {
      * @param <T> the value's type
      * @return the work's outcome, or one of the four lock errors
      */
-    public <T> Mono<T> withLock(
-            Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
+    public <T> Mono<T> withLock(Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
         List<String> sorted = Validation.sorted(keys);
         return WithLockMono.calling(
@@ -301,8 +297,7 @@ public final class LockClient {
      * @param <T> the value's type
      * @return the outcome of one of the two, or one of the four lock errors
      */
-    public <T> Mono<T> tryWithLock(
-            String key, Function<? super LockHandle, ? extends Mono<T>> work, Mono<T> ifTaken) {
+    public <T> Mono<T> tryWithLock(String key, Function<? super LockHandle, ? extends Mono<T>> work, Mono<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> keys = List.of(Validation.key(key));
         return WithLockMono.calling(engine, keys, options, held -> made(key, work.apply(held.handle())), ifTaken);

@@ -1,13 +1,12 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.cohort.Engine;
-
-import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.Settings;
+import io.github.reactivelock.engine.cohort.Engine;
+import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.user.WorkThreads;
-import io.github.reactivelock.text.Validation;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.text.Validation;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;

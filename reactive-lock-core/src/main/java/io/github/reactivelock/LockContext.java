@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.text.Validation;
-
 import java.util.Optional;
 import java.util.function.Function;
 import reactor.util.context.Context;

@@ -1,9 +1,8 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.text.Validation;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
+import io.github.reactivelock.text.Validation;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -344,7 +343,8 @@ public final class LockOptions {
             return "[lease=" + lease + ", renewed=" + (keeping == Claim.Keeping.RENEWED) + ", waitTimeout="
                     + text(waitTimeout) + ", maxHold=" + text(maxHold) + ", minHold=" + text(minHold) + ", lockDelay="
                     + text(lockDelay) + ", fairness="
-                    + fairness + ", releaseAwaited=" + releaseAwaited + ", owner=" + (owner.isEmpty() ? "client" : owner)
+                    + fairness + ", releaseAwaited=" + releaseAwaited + ", owner="
+                    + (owner.isEmpty() ? "client" : owner)
                     + (share.isWhole() ? "" : ", share=" + share.text()) + "]";
         }
 

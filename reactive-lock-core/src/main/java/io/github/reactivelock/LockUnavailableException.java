@@ -1,7 +1,6 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.text.ClassPathFault;
-
 import org.jspecify.annotations.Nullable;
 
 /** The store could not be asked: unreachable, refusing, or silent. Nothing is held by the caller. */

@@ -91,6 +91,17 @@ class ArchitectureTest {
     }
 
     @Test
+    void onlyTheRootAndTheEngineSeeTheTexts() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(ROOT, ROOT + ".engine..", ROOT + ".text")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ROOT + ".text")
+                .check(MAIN);
+    }
+
+    @Test
     void theEngineSeesNoDoor() {
         noClasses()
                 .that()
@@ -165,9 +176,10 @@ class ArchitectureTest {
         assertThat(MAIN.stream()
                         .filter(type -> type.getPackageName().equals(ROOT))
                         .filter(type -> type.getEnclosingClass().isEmpty())
-                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
-                        .map(JavaClass::getSimpleName)
-                        .filter(name -> !name.equals("package-info")))
+                        .map(type -> type.getModifiers().contains(JavaModifier.PUBLIC)
+                                ? type.getSimpleName()
+                                : type.getSimpleName() + ", which is not public")
+                        .filter(name -> !name.startsWith("package-info")))
                 .containsExactlyInAnyOrder(
                         "Fairness",
                         "HoldState",
@@ -195,8 +207,7 @@ class ArchitectureTest {
 
     private static boolean blocks(JavaMethodCall call) {
         String caller = call.getOriginOwner().getName();
-        if (caller.contains(".WorkThreads")
-                || caller.endsWith(".OwnScheduler")) { // their own threads, there to wait
+        if (caller.contains(".WorkThreads") || caller.endsWith(".OwnScheduler")) { // their own threads, there to wait
             return false;
         }
         String method = call.getTarget().getName();
@@ -217,7 +228,6 @@ class ArchitectureTest {
                 .check(MAIN);
     }
 
-    /** Nested types count as one with the type around them. */
     @Test
     void noMethodOfTheEngineIsToldYesOrNo() {
         assertThat(MAIN.stream()

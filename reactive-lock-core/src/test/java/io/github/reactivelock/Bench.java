@@ -1,15 +1,13 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.cohort.Engine;
-
-import io.github.reactivelock.engine.Settings;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.engine.Settings;
+import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.state.Share;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

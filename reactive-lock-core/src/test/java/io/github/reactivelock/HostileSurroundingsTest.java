@@ -1,12 +1,11 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.time.Timing;
-
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;

@@ -1,13 +1,12 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.user.HeardRequest;
-import io.github.reactivelock.engine.user.UserCallbacks;
-
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.engine.user.HeardRequest;
+import io.github.reactivelock.engine.user.UserCallbacks;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;

@@ -1,10 +1,9 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.text.Validation;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.github.reactivelock.text.Validation;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Random;

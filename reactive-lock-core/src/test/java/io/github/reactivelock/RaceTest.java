@@ -1,11 +1,9 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.cohort.Engine;
-
-
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.engine.cohort.Engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

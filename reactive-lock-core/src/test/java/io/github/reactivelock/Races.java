@@ -1,14 +1,12 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.cohort.Engine;
-
-
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 import static reactor.test.util.RaceTestUtils.race;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;

@@ -1,9 +1,8 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.cohort.Engine;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.Map;

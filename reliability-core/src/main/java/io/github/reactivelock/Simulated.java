@@ -1,10 +1,8 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.engine.cohort.PermitLine;
-
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
-
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LossReason;
 import org.jspecify.annotations.NullMarked;

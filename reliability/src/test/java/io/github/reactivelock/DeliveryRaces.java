@@ -1,9 +1,8 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.cohort.KeyContext;
-
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
+import io.github.reactivelock.engine.cohort.KeyContext;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.NullMarked;

@@ -1,11 +1,10 @@
 package io.github.reactivelock;
 
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
-
-import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
-
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;

@@ -1,12 +1,10 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.cohort.Engine;
-
-import io.github.reactivelock.engine.hold.Handle;
-import io.github.reactivelock.engine.hold.Hold;
-
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import io.github.reactivelock.engine.cohort.Engine;
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;

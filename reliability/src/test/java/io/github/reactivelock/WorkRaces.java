@@ -1,13 +1,11 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.flow.AcquireWaiter;
-import io.github.reactivelock.engine.flow.LockedWork;
-
-import io.github.reactivelock.engine.hold.Handle;
-import io.github.reactivelock.engine.hold.Hold;
-
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
+import io.github.reactivelock.engine.flow.AcquireWaiter;
+import io.github.reactivelock.engine.flow.LockedWork;
+import io.github.reactivelock.engine.hold.Handle;
+import io.github.reactivelock.engine.hold.Hold;
 import org.jspecify.annotations.NullMarked;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -1,7 +1,6 @@
 package io.github.reactivelock.engine;
 
 import io.github.reactivelock.LockListener;
-
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.concurrent.Executor;

@@ -1,9 +1,8 @@
 package io.github.reactivelock.text;
 
-import io.github.reactivelock.LockUnavailableException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockUnavailableException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URL;

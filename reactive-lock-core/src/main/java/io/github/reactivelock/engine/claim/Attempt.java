@@ -2,10 +2,8 @@ package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
-
 import io.github.reactivelock.engine.store.Gate;
 import io.github.reactivelock.engine.store.Services;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;

@@ -1,7 +1,6 @@
 package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 

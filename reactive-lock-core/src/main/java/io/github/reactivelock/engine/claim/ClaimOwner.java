@@ -2,7 +2,6 @@ package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
-
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.function.Consumer;

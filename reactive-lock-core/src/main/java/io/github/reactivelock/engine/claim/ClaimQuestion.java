@@ -3,7 +3,6 @@ package io.github.reactivelock.engine.claim;
 import io.github.reactivelock.engine.store.Gate;
 import io.github.reactivelock.engine.store.StoreAnswer;
 import io.github.reactivelock.engine.store.Window;
-
 import io.github.reactivelock.spi.ClaimResult;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;

@@ -6,12 +6,9 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
-
 import io.github.reactivelock.engine.store.Renewals;
 import io.github.reactivelock.engine.store.Services;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.state.LossReason;

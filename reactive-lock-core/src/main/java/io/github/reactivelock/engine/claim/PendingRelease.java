@@ -3,9 +3,7 @@ package io.github.reactivelock.engine.claim;
 import io.github.reactivelock.engine.store.Gate;
 import io.github.reactivelock.engine.store.Services;
 import io.github.reactivelock.engine.store.StoreAnswer;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

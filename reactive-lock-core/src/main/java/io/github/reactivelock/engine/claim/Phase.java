@@ -1,7 +1,6 @@
 package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.spi.Signal;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;

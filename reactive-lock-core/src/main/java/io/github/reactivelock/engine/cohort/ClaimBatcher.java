@@ -1,12 +1,9 @@
 package io.github.reactivelock.engine.cohort;
 
 import io.github.reactivelock.Fairness;
-
 import io.github.reactivelock.engine.claim.Attempt;
 import io.github.reactivelock.engine.claim.Grant;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +25,7 @@ import reactor.core.Disposables;
  * open    grant, attempts   the end of that grant -> shut, all are asked; a millisecond after the first: all are asked
  * </pre>
  */
-public final class ClaimBatcher {
+final class ClaimBatcher {
 
     /** Nanoseconds; a few round trips within a data centre, and too short for anybody to lose much of a turn. */
     private static final long LONGEST = Duration.ofMillis(1).toNanos();

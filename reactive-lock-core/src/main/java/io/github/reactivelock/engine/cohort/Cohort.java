@@ -1,30 +1,24 @@
 package io.github.reactivelock.engine.cohort;
 
-import io.github.reactivelock.engine.claim.PendingRelease;
-
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
-
-import io.github.reactivelock.engine.flow.Waiter;
-import io.github.reactivelock.engine.flow.WaitingFlows;
-
-import io.github.reactivelock.engine.hold.Hold;
-import io.github.reactivelock.engine.hold.HoldOwner;
-import io.github.reactivelock.engine.hold.KeptTime;
-
 import io.github.reactivelock.engine.claim.Attempt;
 import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.claim.ClaimOwner;
 import io.github.reactivelock.engine.claim.Grant;
+import io.github.reactivelock.engine.claim.PendingRelease;
 import io.github.reactivelock.engine.claim.Phase;
-
+import io.github.reactivelock.engine.flow.Waiter;
+import io.github.reactivelock.engine.flow.WaitingFlows;
+import io.github.reactivelock.engine.hold.Hold;
+import io.github.reactivelock.engine.hold.HoldOwner;
+import io.github.reactivelock.engine.hold.KeptTime;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.time.Watched;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
@@ -38,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * its key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an attempt or a grant always
  * withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
-public class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
+class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
 
     final KeyContext keyContext;
     final Engine engine;

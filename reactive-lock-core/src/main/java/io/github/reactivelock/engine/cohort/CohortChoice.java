@@ -2,9 +2,7 @@ package io.github.reactivelock.engine.cohort;
 
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.flow.Waiter;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 

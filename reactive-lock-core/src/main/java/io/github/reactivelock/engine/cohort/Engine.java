@@ -5,33 +5,24 @@ import io.github.reactivelock.LockContext;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
-
-import io.github.reactivelock.engine.flow.Waiter;
-
-import io.github.reactivelock.engine.hold.ContextHolds;
-import io.github.reactivelock.engine.hold.Hold;
-import io.github.reactivelock.engine.hold.OwnerHolds;
-
+import io.github.reactivelock.engine.Settings;
 import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.claim.PendingRelease;
 import io.github.reactivelock.engine.claim.Phase;
-
+import io.github.reactivelock.engine.flow.Waiter;
+import io.github.reactivelock.engine.hold.ContextHolds;
+import io.github.reactivelock.engine.hold.Hold;
+import io.github.reactivelock.engine.hold.OwnerHolds;
 import io.github.reactivelock.engine.store.Claims;
 import io.github.reactivelock.engine.store.Services;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.engine.user.WorkThreads;
-
-import io.github.reactivelock.engine.Settings;
-
-import io.github.reactivelock.text.HostName;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.spi.support.Snapshots;
 import io.github.reactivelock.state.Share;
+import io.github.reactivelock.text.HostName;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -54,8 +45,7 @@ import reactor.util.context.ContextView;
  * What a client has once: the table of cohorts, the subscription to the store's signals, and the way out. Safe for use
  * from any thread; the state of a single lock is in its {@link Cohort}.
  */
-public final class Engine
-        implements Waiter.Locks, Claims, PendingRelease.Owner, Snapshots.Participant {
+public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner, Snapshots.Participant {
 
     private static final Logger log = LoggerFactory.getLogger(Engine.class);
     private static final Duration RELEASES_WHILE_CLOSING = Duration.ofSeconds(4);

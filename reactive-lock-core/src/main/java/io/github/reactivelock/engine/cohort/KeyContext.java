@@ -1,18 +1,13 @@
 package io.github.reactivelock.engine.cohort;
 
 import io.github.reactivelock.Fairness;
-
 import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
-
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
-
 import io.github.reactivelock.engine.store.Services;
-
 import io.github.reactivelock.engine.user.HeardRequest;
 import io.github.reactivelock.engine.user.Mailbox;
-
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;

@@ -1,15 +1,11 @@
 package io.github.reactivelock.engine.cohort;
 
 import io.github.reactivelock.Fairness;
-
-import io.github.reactivelock.engine.flow.WaitingFlows;
-
-import io.github.reactivelock.engine.hold.Hold;
-
 import io.github.reactivelock.engine.claim.Attempt;
 import io.github.reactivelock.engine.claim.Grant;
 import io.github.reactivelock.engine.claim.PendingRelease;
-
+import io.github.reactivelock.engine.flow.WaitingFlows;
+import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.spi.Claim;
 import org.jspecify.annotations.Nullable;
 

@@ -3,18 +3,14 @@ package io.github.reactivelock.engine.cohort;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
-
-import io.github.reactivelock.engine.flow.Waiter;
-import io.github.reactivelock.engine.flow.WaitingFlows;
-
 import io.github.reactivelock.engine.claim.Attempt;
 import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.claim.Grant;
 import io.github.reactivelock.engine.claim.PendingRelease;
 import io.github.reactivelock.engine.claim.Phase;
-
+import io.github.reactivelock.engine.flow.Waiter;
+import io.github.reactivelock.engine.flow.WaitingFlows;
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;

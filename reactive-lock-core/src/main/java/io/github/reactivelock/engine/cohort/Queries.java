@@ -1,11 +1,11 @@
 package io.github.reactivelock.engine.cohort;
 
+import static io.github.reactivelock.spi.LockBackend.READY_KEY;
+
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockUnavailableException;
-
 import io.github.reactivelock.engine.store.Services;
-import static io.github.reactivelock.spi.LockBackend.READY_KEY;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.state.LockEvent;

@@ -2,21 +2,16 @@ package io.github.reactivelock.engine.cohort;
 
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
-
-import io.github.reactivelock.engine.flow.Waiter;
-import io.github.reactivelock.engine.flow.WaitingFlows;
-
-import io.github.reactivelock.engine.hold.Hold;
-import io.github.reactivelock.engine.hold.KeptTime;
-
 import io.github.reactivelock.engine.claim.Attempt;
 import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.claim.Grant;
 import io.github.reactivelock.engine.claim.PendingRelease;
 import io.github.reactivelock.engine.claim.Phase;
-
+import io.github.reactivelock.engine.flow.Waiter;
+import io.github.reactivelock.engine.flow.WaitingFlows;
+import io.github.reactivelock.engine.hold.Hold;
+import io.github.reactivelock.engine.hold.KeptTime;
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;

@@ -1,9 +1,7 @@
 package io.github.reactivelock.engine.cohort;
 
 import io.github.reactivelock.engine.claim.Phase;
-
 import io.github.reactivelock.engine.store.Services;
-
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;
 import io.github.reactivelock.spi.support.Carried;

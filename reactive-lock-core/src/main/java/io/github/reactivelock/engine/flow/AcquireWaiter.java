@@ -3,12 +3,10 @@ package io.github.reactivelock.engine.flow;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.KeptTime;
 import io.github.reactivelock.engine.hold.Unwinding;
-
 import io.github.reactivelock.spi.Claim;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;

@@ -3,17 +3,13 @@ package io.github.reactivelock.engine.flow;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.KeptTime;
 import io.github.reactivelock.engine.hold.LossSignal;
 import io.github.reactivelock.engine.hold.Unwinding;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.engine.user.HeardRequest;
-
 import io.github.reactivelock.spi.Claim;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;

@@ -3,12 +3,9 @@ package io.github.reactivelock.engine.flow;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Unwinding;
-
 import io.github.reactivelock.engine.user.ThreadLocals;
-
 import io.github.reactivelock.spi.Claim;
 import java.util.List;
 import java.util.Objects;
@@ -70,7 +67,7 @@ import reactor.util.context.ContextView;
  * what is run instead ends the flow, or the one around it, whose operators will signal nothing any more
  * ({@link #threw}).
  */
-public abstract class LockedWork<T> extends KeysInOrder
+abstract class LockedWork<T> extends KeysInOrder
         implements CoreSubscriber<T>, Subscription, Scannable, Consumer<@Nullable LockException> {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);

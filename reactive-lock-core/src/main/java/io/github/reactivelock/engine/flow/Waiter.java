@@ -4,19 +4,14 @@ import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
-
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.engine.hold.HoldOwner;
-
 import io.github.reactivelock.engine.store.Opening;
 import io.github.reactivelock.engine.store.Services;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.engine.user.HeardRequest;
 import io.github.reactivelock.engine.user.ThreadLocals;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;

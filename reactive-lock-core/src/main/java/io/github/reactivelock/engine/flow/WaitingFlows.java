@@ -1,11 +1,8 @@
 package io.github.reactivelock.engine.flow;
 
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.claim.Grant;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

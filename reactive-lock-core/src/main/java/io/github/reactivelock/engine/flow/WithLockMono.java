@@ -1,9 +1,7 @@
 package io.github.reactivelock.engine.flow;
 
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.hold.ContextHolds;
-
 import io.github.reactivelock.spi.support.Carried;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;

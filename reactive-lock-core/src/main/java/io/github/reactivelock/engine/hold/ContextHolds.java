@@ -1,9 +1,7 @@
 package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockHandle;
-
 import io.github.reactivelock.engine.store.Services;
-
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -5,13 +5,10 @@ import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
-
 import io.github.reactivelock.engine.claim.Grant;
 import io.github.reactivelock.engine.claim.PendingRelease;
 import io.github.reactivelock.engine.claim.Phase;
-
 import io.github.reactivelock.engine.user.HeardRequest;
-
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;

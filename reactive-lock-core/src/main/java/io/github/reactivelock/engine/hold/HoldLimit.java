@@ -2,11 +2,8 @@ package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.engine.user.UserCallbacks;
-
 import io.github.reactivelock.state.LossReason;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;

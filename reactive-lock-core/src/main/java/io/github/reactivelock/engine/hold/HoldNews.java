@@ -2,11 +2,8 @@ package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockUnavailableException;
-
 import io.github.reactivelock.engine.claim.Grant;
-
 import io.github.reactivelock.engine.user.HeardRequest;
-
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,6 @@
 package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockLostException;
-
 import io.github.reactivelock.engine.claim.Phase;
 
 /** Who gave the lock to a flow and gets it back. Called inside its key's events, but for {@link #post}. */

@@ -3,11 +3,8 @@ package io.github.reactivelock.engine.hold;
 import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
-
 import io.github.reactivelock.engine.claim.Grant;
-
 import io.github.reactivelock.engine.user.UserCallbacks;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

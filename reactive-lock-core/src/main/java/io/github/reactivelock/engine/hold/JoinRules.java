@@ -1,9 +1,7 @@
 package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.claim.ClaimOptions;
-
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 

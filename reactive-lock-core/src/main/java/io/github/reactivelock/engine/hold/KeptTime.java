@@ -1,11 +1,8 @@
 package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockOptions;
-
 import io.github.reactivelock.engine.claim.ClaimOptions;
-
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;

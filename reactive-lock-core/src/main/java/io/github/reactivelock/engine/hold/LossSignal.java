@@ -2,9 +2,7 @@ package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
-
 import io.github.reactivelock.engine.user.UserCallbacks;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;

@@ -1,7 +1,6 @@
 package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockContext;
-
 import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.Map;

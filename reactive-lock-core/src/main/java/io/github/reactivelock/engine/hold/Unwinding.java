@@ -1,7 +1,6 @@
 package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockContext;
-
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;

@@ -1,9 +1,7 @@
 package io.github.reactivelock.engine.store;
 
 import io.github.reactivelock.engine.time.Timing;
-
 import io.github.reactivelock.engine.user.Mailbox;
-
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,11 +1,8 @@
 package io.github.reactivelock.engine.store;
 
-import io.github.reactivelock.engine.time.Timing;
-
-import io.github.reactivelock.engine.user.UserCallbacks;
-
 import io.github.reactivelock.engine.Settings;
-
+import io.github.reactivelock.engine.time.Timing;
+import io.github.reactivelock.engine.user.UserCallbacks;
 import io.github.reactivelock.spi.LockBackend;
 import java.util.concurrent.Executor;
 

@@ -1,7 +1,6 @@
 package io.github.reactivelock.engine.store;
 
 import io.github.reactivelock.engine.time.Timing;
-
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,11 +1,8 @@
 package io.github.reactivelock.engine.time;
 
 import io.github.reactivelock.LockOptions;
-
-import io.github.reactivelock.engine.user.OwnThread;
-
 import io.github.reactivelock.engine.Settings;
-
+import io.github.reactivelock.engine.user.OwnThread;
 import io.github.reactivelock.spi.support.OwnScheduler;
 import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.SuspendClock;
@@ -150,8 +147,9 @@ public final class Timing {
     private static void checkTogether(LockOptions options) {
         Duration minHold = options.minHold().orElse(Duration.ZERO);
         if (!options.isRenewed() && minHold.compareTo(options.lease()) > 0) {
-            throw new IllegalArgumentException("minHold of " + minHold + " is longer than the lease of "
-                    + options.lease() + ", which ends every hold that is not renewed; use a longer lease or withRenewal()");
+            throw new IllegalArgumentException(
+                    "minHold of " + minHold + " is longer than the lease of " + options.lease()
+                            + ", which ends every hold that is not renewed; use a longer lease or withRenewal()");
         }
     }
 

@@ -7,7 +7,6 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
-
 import io.github.reactivelock.spi.FencingTokens;
 import java.time.Duration;
 import java.util.Queue;

@@ -2,9 +2,7 @@ package io.github.reactivelock.engine.user;
 
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockListener;
-
 import io.github.reactivelock.engine.Settings;
-
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -1,17 +1,16 @@
 package io.github.reactivelock.engine.claim;
 
+import static io.github.reactivelock.Bench.subscribe;
+import static io.github.reactivelock.ScriptedBackend.granted;
+import static io.github.reactivelock.ScriptedBackend.token;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.subscribe;
-import static io.github.reactivelock.ScriptedBackend.granted;
-import static io.github.reactivelock.ScriptedBackend.token;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;

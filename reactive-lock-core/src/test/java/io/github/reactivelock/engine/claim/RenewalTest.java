@@ -1,5 +1,10 @@
 package io.github.reactivelock.engine.claim;
 
+import static io.github.reactivelock.Bench.LEASE;
+import static io.github.reactivelock.Bench.VALID;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.CanIgnoreReturnValue;
 import io.github.reactivelock.LockHandle;
@@ -7,12 +12,6 @@ import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.LEASE;
-import static io.github.reactivelock.Bench.VALID;
-import static io.github.reactivelock.Bench.subscribe;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;

@@ -1,9 +1,5 @@
 package io.github.reactivelock.engine.claim;
 
-import io.github.reactivelock.Bench;
-import io.github.reactivelock.LockHandle;
-import io.github.reactivelock.ScriptedBackend;
-
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.VALID;
 import static io.github.reactivelock.Bench.subscribe;
@@ -12,6 +8,9 @@ import static io.github.reactivelock.ScriptedBackend.queued;
 import static io.github.reactivelock.ScriptedBackend.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;

@@ -1,5 +1,9 @@
 package io.github.reactivelock.engine.cohort;
 
+import static io.github.reactivelock.Bench.subscribe;
+import static io.github.reactivelock.ScriptedBackend.token;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
@@ -7,11 +11,6 @@ import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.subscribe;
-import static io.github.reactivelock.ScriptedBackend.token;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;

@@ -1,5 +1,9 @@
 package io.github.reactivelock.engine.cohort;
 
+import static io.github.reactivelock.Bench.subscribe;
+import static io.github.reactivelock.ScriptedBackend.token;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
@@ -9,11 +13,6 @@ import io.github.reactivelock.LockListener;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.subscribe;
-import static io.github.reactivelock.ScriptedBackend.token;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.ClaimResult;

@@ -1,16 +1,14 @@
 package io.github.reactivelock.engine.cohort;
 
-import io.github.reactivelock.LockHandle;
-import io.github.reactivelock.ScriptedBackend;
-
-import io.github.reactivelock.engine.store.Gate;
-import io.github.reactivelock.engine.store.GateFlows;
-import io.github.reactivelock.engine.store.Window;
-
 import static io.github.reactivelock.Bench.LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.engine.store.Gate;
+import io.github.reactivelock.engine.store.GateFlows;
+import io.github.reactivelock.engine.store.Window;
 import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,16 +1,15 @@
 package io.github.reactivelock.engine.cohort;
 
-import io.github.reactivelock.Bench;
-import io.github.reactivelock.CanIgnoreReturnValue;
-import io.github.reactivelock.LockClient;
-import io.github.reactivelock.LockHandle;
-import io.github.reactivelock.ScriptedBackend;
-
 import static io.github.reactivelock.Bench.held;
 import static io.github.reactivelock.Bench.subscribe;
 import static io.github.reactivelock.ScriptedBackend.granted;
 import static io.github.reactivelock.ScriptedBackend.queued;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.CanIgnoreReturnValue;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.Share;

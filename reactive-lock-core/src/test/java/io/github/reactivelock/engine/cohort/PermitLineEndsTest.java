@@ -1,5 +1,11 @@
 package io.github.reactivelock.engine.cohort;
 
+import static io.github.reactivelock.Bench.held;
+import static io.github.reactivelock.Bench.subscribe;
+import static io.github.reactivelock.ScriptedBackend.granted;
+import static io.github.reactivelock.ScriptedBackend.token;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
@@ -7,13 +13,6 @@ import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.held;
-import static io.github.reactivelock.Bench.subscribe;
-import static io.github.reactivelock.ScriptedBackend.granted;
-import static io.github.reactivelock.ScriptedBackend.token;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;

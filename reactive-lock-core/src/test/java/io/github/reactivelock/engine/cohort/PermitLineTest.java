@@ -1,15 +1,14 @@
 package io.github.reactivelock.engine.cohort;
 
-import io.github.reactivelock.Fairness;
-import io.github.reactivelock.LockHandle;
-import io.github.reactivelock.ScriptedBackend;
-
 import static io.github.reactivelock.Bench.held;
 import static io.github.reactivelock.Bench.subscribe;
 import static io.github.reactivelock.ScriptedBackend.granted;
 import static io.github.reactivelock.ScriptedBackend.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.Share;

@@ -1,14 +1,13 @@
 package io.github.reactivelock.engine.flow;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.LockContext;
 import io.github.reactivelock.LockListener;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockRequest;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;

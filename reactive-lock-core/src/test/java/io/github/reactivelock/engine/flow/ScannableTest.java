@@ -1,11 +1,10 @@
 package io.github.reactivelock.engine.flow;
 
-import io.github.reactivelock.Bench;
-import io.github.reactivelock.LockClient;
-
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;

@@ -1,5 +1,9 @@
 package io.github.reactivelock.engine.flow;
 
+import static io.github.reactivelock.Bench.LEASE;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
@@ -7,11 +11,6 @@ import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.LEASE;
-import static io.github.reactivelock.Bench.subscribe;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.ClaimResult;

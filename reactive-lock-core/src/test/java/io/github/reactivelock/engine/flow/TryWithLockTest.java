@@ -1,12 +1,11 @@
 package io.github.reactivelock.engine.flow;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.ScriptedBackend;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;

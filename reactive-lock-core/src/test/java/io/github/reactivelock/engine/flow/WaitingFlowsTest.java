@@ -1,14 +1,11 @@
 package io.github.reactivelock.engine.flow;
 
-import io.github.reactivelock.Bench;
-import io.github.reactivelock.LockOptions;
-
-import io.github.reactivelock.engine.hold.Handle;
-
-import io.github.reactivelock.engine.claim.ClaimOptions;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.engine.claim.ClaimOptions;
+import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.ArrayList;

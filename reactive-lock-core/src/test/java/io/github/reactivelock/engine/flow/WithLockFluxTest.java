@@ -1,13 +1,12 @@
 package io.github.reactivelock.engine.flow;
 
-import io.github.reactivelock.Bench;
-import io.github.reactivelock.LockLostException;
-import io.github.reactivelock.ScriptedBackend;
-
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.VALID;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.ClaimResult;
 import java.util.ArrayList;

@@ -1,16 +1,14 @@
 package io.github.reactivelock.engine.hold;
 
-import io.github.reactivelock.Races;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockContext;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
-
-import static io.github.reactivelock.Bench.subscribe;
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.github.reactivelock.Races;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;

@@ -1,5 +1,10 @@
 package io.github.reactivelock.engine.hold;
 
+import static io.github.reactivelock.Bench.LEASE;
+import static io.github.reactivelock.Bench.VALID;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockClient;
@@ -7,14 +12,8 @@ import io.github.reactivelock.LockContext;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.ScriptedBackend;
-import io.github.reactivelock.Stories;
-
-import static io.github.reactivelock.Bench.LEASE;
-import static io.github.reactivelock.Bench.VALID;
-import static io.github.reactivelock.Bench.subscribe;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.Stories;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;

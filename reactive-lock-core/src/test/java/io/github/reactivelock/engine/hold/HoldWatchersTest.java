@@ -1,10 +1,5 @@
 package io.github.reactivelock.engine.hold;
 
-import io.github.reactivelock.Bench;
-import io.github.reactivelock.HoldState;
-import io.github.reactivelock.LockHandle;
-import io.github.reactivelock.ScriptedBackend;
-
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static io.github.reactivelock.engine.hold.HoldStatesTest.assertEnded;
@@ -12,6 +7,10 @@ import static io.github.reactivelock.engine.hold.HoldStatesTest.heard;
 import static io.github.reactivelock.engine.hold.HoldStatesTest.watch;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.ScriptedBackend;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;

@@ -1,5 +1,9 @@
 package io.github.reactivelock.engine.hold;
 
+import static io.github.reactivelock.Bench.VALID;
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockClient;
@@ -7,11 +11,6 @@ import io.github.reactivelock.LockContext;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
-
-import static io.github.reactivelock.Bench.VALID;
-import static io.github.reactivelock.Bench.subscribe;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;

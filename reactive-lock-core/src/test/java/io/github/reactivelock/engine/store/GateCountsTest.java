@@ -1,15 +1,13 @@
 package io.github.reactivelock.engine.store;
 
-import io.github.reactivelock.Bench;
+import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.engine.cohort.Engine;
+import io.github.reactivelock.Bench;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import java.lang.reflect.InvocationTargetException;

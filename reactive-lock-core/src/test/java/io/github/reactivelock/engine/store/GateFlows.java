@@ -1,14 +1,13 @@
 package io.github.reactivelock.engine.store;
 
+import static io.github.reactivelock.Bench.subscribe;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.CanIgnoreReturnValue;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.subscribe;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;

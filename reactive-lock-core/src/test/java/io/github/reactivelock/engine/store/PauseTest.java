@@ -1,15 +1,14 @@
 package io.github.reactivelock.engine.store;
 
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.CanIgnoreReturnValue;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.subscribe;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;

@@ -1,13 +1,12 @@
 package io.github.reactivelock.engine.store;
 
+import static io.github.reactivelock.Bench.subscribe;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.ScriptedBackend;
-
-import static io.github.reactivelock.Bench.subscribe;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.spi.ClaimResult;
 import java.time.Duration;
 import java.util.List;

@@ -1,12 +1,11 @@
 package io.github.reactivelock.engine.time;
 
-import io.github.reactivelock.Bench;
-import io.github.reactivelock.LockClient;
-import io.github.reactivelock.LockHandle;
-
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;

@@ -1,13 +1,5 @@
 package io.github.reactivelock.engine.user;
 
-import io.github.reactivelock.Bench;
-import io.github.reactivelock.LockClient;
-import io.github.reactivelock.LockHandle;
-import io.github.reactivelock.LockListener;
-import io.github.reactivelock.LockLostException;
-import io.github.reactivelock.LockRequest;
-import io.github.reactivelock.ScriptedBackend;
-
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -16,6 +8,13 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockListener;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockRequest;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.ClaimResult;

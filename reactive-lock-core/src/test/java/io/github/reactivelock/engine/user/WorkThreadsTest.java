@@ -1,15 +1,13 @@
 package io.github.reactivelock.engine.user;
 
-import io.github.reactivelock.Bench;
+import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.engine.cohort.Engine;
+import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.engine.time.Timing;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.net.URL;
 import java.net.URLClassLoader;
