@@ -147,7 +147,7 @@ class ScriptsTest {
         assertThat(get(brief.claim(owner))).isInstanceOf(ClaimResult.Granted.class);
         assertThat(get(patient.claim(waiter))).isInstanceOf(ClaimResult.Queued.class);
         Connection outsider = get(Mono.from(database.factory().create()));
-        get(Mono.from(outsider.beginTransaction()).thenReturn(true));
+        Mono.from(outsider.beginTransaction()).block(Databases.LIMIT);
         long locked = get(Databases.number(
                 outsider, "SELECT place FROM reactive_lock_waiter WHERE claim_id = '" + waiter.id() + "' FOR UPDATE"));
 
@@ -165,9 +165,7 @@ class ScriptsTest {
                 "no transaction but the outsider's is open",
                 () -> database.select("SELECT count(*) FROM information_schema.innodb_trx WHERE trx_rows_locked > 0")
                         <= 1);
-        get(Mono.from(outsider.rollbackTransaction())
-                .then(Mono.from(outsider.close()))
-                .thenReturn(true));
+        Mono.from(outsider.rollbackTransaction()).then(Mono.from(outsider.close())).block(Databases.LIMIT);
         assertThat(get(brief.release(owner).retry(10))).isTrue();
         assertThat(held(patient, key).owner()).isEqualTo("waiter");
         assertThat(get(patient.release(waiter))).isTrue();
