@@ -3,7 +3,6 @@ package io.github.reactivelock;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import io.github.reactivelock.engine.flow.AcquireWaiter;
-import io.github.reactivelock.engine.flow.LockedWork;
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
 import org.jspecify.annotations.NullMarked;
@@ -15,7 +14,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** {@link LockedWork} and {@link AcquireWaiter}: whatever two threads do to one flow at once, it ends in one way. */
+/** {@code LockedWork} and {@link AcquireWaiter}: two threads that meet in one flow, which ends in one way. */
 @NullMarked
 final class WorkRaces {
 
