@@ -65,8 +65,7 @@ final class SignalSink {
                         .map(WatchEvent::getKeyValue)
                         .forEach(gone -> deleted.accept(gone.getKey(), gone.getModRevision())))
                 .concatMap(response -> read(response, forced, meanwhile))
-                .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE)
-                        .filter(error -> !etcd.isClosed()));
+                .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE).filter(error -> !etcd.isClosed()));
     }
 
     private Flux<Signal> read(WatchResponse response, Function<String, Mono<Signal>> forced, Flux<Signal> meanwhile) {

@@ -86,7 +86,8 @@ final class ManagedClient {
                             .enablePeriodicRefresh(TOPOLOGY_PERIOD)
                             .build())
                     .build());
-            return connection(new Cluster(client, server, () -> KnownUser.of(seeds.get(0)), true, sharded), client, resources);
+            return connection(
+                    new Cluster(client, server, () -> KnownUser.of(seeds.get(0)), true, sharded), client, resources);
         });
     }
 

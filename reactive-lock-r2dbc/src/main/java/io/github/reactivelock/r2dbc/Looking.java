@@ -173,12 +173,6 @@ record Looking(Database database) {
     private static LockInfo held(
             String key, String owner, long token, long leaseEnd, long now, long waiters, List<LockInfo.Waiting> queue) {
         return new LockInfo.Held(
-                key,
-                owner,
-                FencingTokens.of(token),
-                Keys.time(leaseEnd - now),
-                waiters,
-                Keys.time(now - token),
-                queue);
+                key, owner, FencingTokens.of(token), Keys.time(leaseEnd - now), waiters, Keys.time(now - token), queue);
     }
 }

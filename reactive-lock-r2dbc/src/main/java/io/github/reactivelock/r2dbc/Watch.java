@@ -35,8 +35,8 @@ final class Watch {
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> new Reading(key).events())
-                .retryWhen(EndlessRetry.after(FIRST_RETRY, Duration.ofSeconds(1))
-                        .filter(error -> !database.isClosed()));
+                .retryWhen(
+                        EndlessRetry.after(FIRST_RETRY, Duration.ofSeconds(1)).filter(error -> !database.isClosed()));
     }
 
     private record Event(long number, String owner, long storedToken, long storedUnits) {

@@ -132,7 +132,9 @@ class CleanerTest {
 
             assertThat(logged.list).singleElement().satisfies(line -> {
                 assertThat(line.getLevel()).isEqualTo(Level.WARN);
-                assertThat(line.getFormattedMessage()).contains("could not be removed").contains("reactive_lock");
+                assertThat(line.getFormattedMessage())
+                        .contains("could not be removed")
+                        .contains("reactive_lock");
                 assertThat(line.getThrowableProxy().getMessage()).contains("no tables");
             });
             database.execute("ALTER TABLE elsewhere RENAME TO reactive_lock_event");

@@ -165,7 +165,9 @@ class ScriptsTest {
                 "no transaction but the outsider's is open",
                 () -> database.select("SELECT count(*) FROM information_schema.innodb_trx WHERE trx_rows_locked > 0")
                         <= 1);
-        Mono.from(outsider.rollbackTransaction()).then(Mono.from(outsider.close())).block(Databases.LIMIT);
+        Mono.from(outsider.rollbackTransaction())
+                .then(Mono.from(outsider.close()))
+                .block(Databases.LIMIT);
         assertThat(get(brief.release(owner).retry(10))).isTrue();
         assertThat(held(patient, key).owner()).isEqualTo("waiter");
         assertThat(get(patient.release(waiter))).isTrue();

@@ -21,16 +21,14 @@ final class RedisPermissions {
 
     /** How a user gets what follows; an empty name is not known. */
     static String setUser(String user) {
-        return user.isEmpty()
-                ? "ACL SETUSER, for the user that ACL WHOAMI names, with "
-                : "ACL SETUSER " + user + " ";
+        return user.isEmpty() ? "ACL SETUSER, for the user that ACL WHOAMI names, with " : "ACL SETUSER " + user + " ";
     }
 
     /** What locks of a prefix need. */
     static String ofLocks(String prefix) {
         String keys = RedisKeyLayout.permitted(prefix);
-        return "~" + keys + "* &" + RedisKeyLayout.permittedChannels(prefix) + "* " + OF_LOCKS
-                + OF_SOME_SETUPS + (keys.startsWith("{") ? INSTEAD_OF_A_BRACE : "");
+        return "~" + keys + "* &" + RedisKeyLayout.permittedChannels(prefix) + "* " + OF_LOCKS + OF_SOME_SETUPS
+                + (keys.startsWith("{") ? INSTEAD_OF_A_BRACE : "");
     }
 
     /** What it takes to listen to the channels of a prefix. */
@@ -41,7 +39,6 @@ final class RedisPermissions {
 
     /** What a guard needs to write to a key. */
     static String ofGuard(String key, String tokenKey, String command) {
-        return "~" + key + " ~" + tokenKey + " +evalsha +eval +get +set +"
-                + command.toLowerCase(Locale.ROOT);
+        return "~" + key + " ~" + tokenKey + " +evalsha +eval +get +set +" + command.toLowerCase(Locale.ROOT);
     }
 }

@@ -180,7 +180,9 @@ final class RedisReplies {
         Matcher matcher = GRANT.matcher(message);
         if (matcher.matches()) {
             long token = Long.parseLong(matcher.group(2));
-            return token > FencingTokens.HIGHEST_NUMBER ? null : new Signal.Grant(matcher.group(1), fencingToken(token));
+            return token > FencingTokens.HIGHEST_NUMBER
+                    ? null
+                    : new Signal.Grant(matcher.group(1), fencingToken(token));
         }
         if (matcher.usePattern(RECHECK).matches()) {
             String key = names.key(matcher.group(1));

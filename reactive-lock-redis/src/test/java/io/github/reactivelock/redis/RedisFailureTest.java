@@ -100,8 +100,7 @@ class RedisFailureTest {
             })
     void aMissingPermissionIsToldWithTheUsersNameOrInWords(String said, String advice) {
         assertThat(RedisFailure.explain(connection, "mine", new RuntimeException(said)))
-                .hasMessageContaining(
-                        advice.replace("{}", "ACL SETUSER, for the user that ACL WHOAMI names, with "));
+                .hasMessageContaining(advice.replace("{}", "ACL SETUSER, for the user that ACL WHOAMI names, with "));
         connection.user = "orders";
         assertThat(RedisFailure.explain(connection, "mine", new RuntimeException(said)))
                 .hasMessageContaining(advice.replace("{}", "ACL SETUSER orders "));

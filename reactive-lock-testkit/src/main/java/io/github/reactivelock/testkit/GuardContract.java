@@ -1,8 +1,8 @@
 package io.github.reactivelock.testkit;
 
-import io.github.reactivelock.spi.FencingTokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.state.StaleTokenException;
 import java.util.ArrayList;
 import java.util.Collections;

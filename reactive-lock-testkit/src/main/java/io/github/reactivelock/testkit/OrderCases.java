@@ -1,12 +1,12 @@
 package io.github.reactivelock.testkit;
 
-import io.github.reactivelock.spi.FencingTokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package io.github.reactivelock.testkit;
 
-import io.github.reactivelock.spi.FencingTokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;

@@ -1,6 +1,5 @@
 package io.github.reactivelock.testkit;
 
-import io.github.reactivelock.spi.FencingTokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
@@ -10,6 +9,7 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;

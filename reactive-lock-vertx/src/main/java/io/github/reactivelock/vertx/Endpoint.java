@@ -85,9 +85,8 @@ record Endpoint(int database, String server, String user, boolean isEncrypted, b
     private static String userOf(URI uri, RedisOptions options) {
         String[] given = Objects.requireNonNullElse(uri.getRawUserInfo(), "").split(":", 2);
         String inOptions = Objects.requireNonNullElse(options.getUser(), "");
-        boolean hasPassword = given.length == 2
-                || !parameter(uri, "password").isEmpty()
-                || options.getPassword() != null;
+        boolean hasPassword =
+                given.length == 2 || !parameter(uri, "password").isEmpty() || options.getPassword() != null;
         return Stream.of(URLDecoder.decode(given[0], StandardCharsets.UTF_8), parameter(uri, "user"), inOptions)
                 .filter(name -> hasPassword && !name.isEmpty())
                 .findFirst()
