@@ -16,7 +16,6 @@ import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
 import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.engine.hold.HoldOwner;
-import io.github.reactivelock.engine.hold.KeptTime;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.time.Watched;
 import io.github.reactivelock.spi.Claim;
@@ -275,7 +274,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
         }
         dismiss(released);
         Grant grant = released.grant;
-        long keptUntil = KeptTime.until(released, null);
+        long keptUntil = released.keptUntil(null);
         Cohort heir = keptUntil == Timing.NEVER ? heir() : null;
         LockOptions wanted = heir == null ? null : heir.waiting.wanted();
         if (heir != null && wanted != null && grant.pass(wanted)) {
@@ -315,7 +314,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
         dismiss(ended);
         Grant gone = ended.grant;
         leavePlace();
-        ended.lose(loss, engine.prepareWithdrawal(gone.claim, KeptTime.until(ended, loss.reason()))::ask);
+        ended.lose(loss, engine.prepareWithdrawal(gone.claim, ended.keptUntil(loss.reason()))::ask);
         over(gone);
         gone.tellCallers(loss);
         ended.tellLost(loss);

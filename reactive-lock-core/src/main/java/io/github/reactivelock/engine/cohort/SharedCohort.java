@@ -10,7 +10,6 @@ import io.github.reactivelock.engine.claim.Phase;
 import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
 import io.github.reactivelock.engine.hold.Hold;
-import io.github.reactivelock.engine.hold.KeptTime;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
@@ -232,7 +231,7 @@ final class SharedCohort extends Cohort {
         }
 
         void dismiss(Hold ended, @Nullable LossReason loss) {
-            long until = KeptTime.until(ended, loss);
+            long until = ended.keptUntil(loss);
             boolean isLater = keptUntil == Timing.NEVER || until - keptUntil > 0;
             keptUntil = until != Timing.NEVER && isLater ? until : keptUntil;
             holds.remove(ended);

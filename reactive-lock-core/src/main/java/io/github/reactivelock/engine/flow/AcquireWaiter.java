@@ -5,7 +5,6 @@ import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Handle;
-import io.github.reactivelock.engine.hold.KeptTime;
 import io.github.reactivelock.engine.hold.Unwinding;
 import io.github.reactivelock.spi.Claim;
 import org.reactivestreams.Subscription;
@@ -85,7 +84,7 @@ public final class AcquireWaiter extends Waiter implements Subscription {
             handle.giveBack();
             tell(loss);
         } else if (move(GRANTED, DONE)) {
-            KeptTime.use(handle.hold, options);
+            handle.hold.keepFor(options);
             deliver(handle);
         } else {
             handle.giveBack();

@@ -5,7 +5,6 @@ import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Handle;
-import io.github.reactivelock.engine.hold.KeptTime;
 import io.github.reactivelock.engine.hold.LossSignal;
 import io.github.reactivelock.engine.hold.Unwinding;
 import io.github.reactivelock.engine.time.Timing;
@@ -225,7 +224,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     /** The work is about to begin under all of them. */
     final ContextHolds used(ContextHolds all) {
         for (ContextHolds each = all; each != null && each != outer; each = each.outer()) {
-            KeptTime.use(each.handle().hold, options);
+            each.handle().hold.keepFor(options);
         }
         return all;
     }

@@ -5,13 +5,18 @@ import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.claim.Grant;
 import io.github.reactivelock.engine.claim.PendingRelease;
 import io.github.reactivelock.engine.claim.Phase;
+import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.user.HeardRequest;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.state.Share;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -31,13 +36,17 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "state");
     private static final AtomicIntegerFieldUpdater<Hold> HANDLES =
             AtomicIntegerFieldUpdater.newUpdater(Hold.class, "handles");
+    private static final AtomicLongFieldUpdater<Hold> LEAST =
+            AtomicLongFieldUpdater.newUpdater(Hold.class, "leastHold");
 
     final HoldOwner owner;
     public final Grant grant;
     public final long fencingToken;
     public final LockOptions options;
     public final long since;
-    volatile long leastHold; // after that, in nanoseconds; KeptTime writes it
+    /** Nanoseconds after that; the strictest of the flows that went on under it. */
+    private volatile long leastHold;
+
     private volatile int state;
 
     @SuppressWarnings("UnusedVariable") // only ever used through HANDLES
@@ -112,9 +121,32 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         if (loss() != null || !isHeld()) {
             return null;
         }
-        JoinRules.check(key(), options, wanted);
+        checkJoin(wanted);
         boolean isIn = HANDLES.getAndUpdate(this, now -> now == 0 ? 0 : now + 1) > 0;
         return isIn ? new Handle(this, wanted) : null;
+    }
+
+    /** Refuses what the hold cannot give: it would wait for itself, or end before it may. */
+    private void checkJoin(LockOptions wanted) {
+        Share has = options.share();
+        Share asked = wanted.share();
+        if (!has.covers(asked)) {
+            throw new IllegalStateException("lock '" + key() + "' is held as " + has.text()
+                    + " by this flow already; asked for as " + asked.text()
+                    + " it would wait for itself: ask for " + asked.text() + " first, or release before asking");
+        }
+        if (wanted.isRenewed() && !options.isRenewed()) {
+            throw new IllegalArgumentException("lock '" + key()
+                    + "' is held withoutRenewal() by this flow already, so a renewed acquisition cannot join that hold;"
+                    + " ask for this one withoutRenewal() too, or renew the outer one");
+        }
+        Duration delay = ClaimOptions.delay(options);
+        Duration wantedDelay = ClaimOptions.delay(wanted);
+        if (wantedDelay.compareTo(delay) > 0) {
+            throw new IllegalArgumentException("lock '" + key() + "' is held by this flow already, with a lockDelay of "
+                    + delay + ", so an acquisition with one of " + wantedDelay
+                    + " cannot join that hold; ask for as much outside");
+        }
     }
 
     /** Whether a flow may stand on one stack with all these acquisitions of its own. */
@@ -313,5 +345,41 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
             lossSignal.end(state == LOST ? loss : null);
         }
         return lossSignal.asMono();
+    }
+
+    // ---- until when the lock stays taken at the store although the hold is over
+
+    /** A flow that asked with these options goes on under the hold, which no flow did that gave up before. */
+    public void keepFor(LockOptions wanted) {
+        long least = wanted.minHold().orElse(Duration.ZERO).toNanos();
+        if (least > 0) {
+            long unused = LEAST.accumulateAndGet(this, grant.services.timing.now() - since + least, Math::max);
+        }
+    }
+
+    /**
+     * The moment until which the lock stays taken after this hold ends now, by its release or by a loss: the rest of its
+     * minimum ({@link LockOptions#withMinHold}), or after a loss its delay ({@link LockOptions#withLockDelay});
+     * {@link Timing#NEVER} if the lock is free at once.
+     */
+    public long keptUntil(@Nullable LossReason loss) {
+        long least = isEndedHere(loss) ? leastHold : 0;
+        long delay = isGivenUp(loss) ? 0 : ClaimOptions.delay(options).toNanos();
+        if (least == 0 && delay == 0) {
+            return Timing.NEVER;
+        }
+        long now = grant.services.timing.now();
+        long stays = Math.max(least - (now - since), delay);
+        return stays > 0 ? now + stays : Timing.NEVER;
+    }
+
+    /** Its work is done, or has been cancelled in order. */
+    private static boolean isGivenUp(@Nullable LossReason loss) {
+        return loss == null || loss == LossReason.CLIENT_CLOSED;
+    }
+
+    /** Rather than by the store, for which the lock has another owner then, or is about to have one. */
+    private static boolean isEndedHere(@Nullable LossReason loss) {
+        return isGivenUp(loss) || loss == LossReason.HELD_TOO_LONG;
     }
 }
