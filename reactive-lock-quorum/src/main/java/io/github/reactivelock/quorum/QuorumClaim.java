@@ -258,7 +258,7 @@ final class QuorumClaim {
         return !Collections.disjoint(heard, silent);
     }
 
-    /** The nodes that failed at the last answer to a claim that tries. */
+    /** The nodes that failed in the last round in which they were not left out. */
     synchronized Set<Integer> failed() {
         return Set.copyOf(failed);
     }

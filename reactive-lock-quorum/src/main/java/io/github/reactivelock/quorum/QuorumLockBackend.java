@@ -157,6 +157,11 @@ public final class QuorumLockBackend implements LockBackend {
     }
 
     @Override
+    public String whySilent() {
+        return nodes.whySilent();
+    }
+
+    @Override
     public boolean supports(Share share) {
         return nodes.whyUnsupported(share) == null;
     }

@@ -7,14 +7,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -45,10 +48,13 @@ final class Voters {
     private final Duration timeout;
     private final Surroundings surroundings;
     private final Set<Mono<?>> underWay;
+    /** How the nodes failed whose last question did. */
+    private final Map<Integer, Throwable> failing;
+
     private final Set<Integer> silent;
 
     Voters(List<QuorumNode> all, Duration timeout, Surroundings surroundings) {
-        this(all, timeout, surroundings, ConcurrentHashMap.newKeySet(), Set.of());
+        this(all, timeout, surroundings, ConcurrentHashMap.newKeySet(), new ConcurrentSkipListMap<>(), Set.of());
     }
 
     private Voters(
@@ -56,9 +62,11 @@ final class Voters {
             Duration timeout,
             Surroundings surroundings,
             Set<Mono<?>> underWay,
+            Map<Integer, Throwable> failing,
             Set<Integer> silent) {
         this.all = all;
         this.underWay = underWay;
+        this.failing = failing;
         this.silent = silent;
         this.everyone = IntStream.range(0, all.size()).boxed().toList();
         this.timeout = timeout;
@@ -66,7 +74,7 @@ final class Voters {
     }
 
     Voters withTimeout(Duration changed) {
-        return new Voters(all, changed, surroundings, underWay, silent);
+        return new Voters(all, changed, surroundings, underWay, failing, silent);
     }
 
     /** The same nodes, each given less time if a lease is too short to wait for them. */
@@ -76,10 +84,11 @@ final class Voters {
     }
 
     /**
-     * Nodes that were silent a moment ago get little time, so that those that are dead leave time for several rounds.
+     * Nodes that were silent a moment ago get little time, so that those that are dead leave time for several rounds:
+     * an engine that asks while one is under way waits for two. Not if the others are no majority, which needs them.
      */
     Voters impatientWith(Set<Integer> nodes) {
-        return nodes.isEmpty() ? this : new Voters(all, timeout, surroundings, underWay, nodes);
+        return nodes.isEmpty() || !isMajority(all.size() - nodes.size()) ? this : new Voters(all, timeout, surroundings, underWay, failing, nodes);
     }
 
     private Duration timeoutOf(int node) {
@@ -171,8 +180,36 @@ final class Voters {
                     .flatMap(ready -> isMajority(ready)
                             ? Mono.empty()
                             : Mono.error(new IllegalStateException(
-                                    failures.size() + " of " + size() + " nodes " + failed, failures.peek())));
+                                    failures.size() + " of " + size() + " nodes " + failed + words(failures),
+                                    failures.peek())));
         });
+    }
+
+    private static String words(Collection<Throwable> failures) {
+        return failures.stream()
+                .map(failure -> "; " + failure.getMessage())
+                .collect(Collectors.joining());
+    }
+
+    /** Which nodes failed when they were asked last, and how; empty if none did. */
+    String whySilent() {
+        return failing.isEmpty()
+                ? ""
+                : "of its " + size() + " nodes " + failing.size() + " failed when asked last" + failures();
+    }
+
+    /** To follow a sentence. */
+    String failures() {
+        return failing.entrySet().stream()
+                .map(node -> "; node " + (node.getKey() + 1) + ": "
+                        + node.getValue().getMessage())
+                .collect(Collectors.joining());
+    }
+
+    private TimeoutException silence(int node, Duration time) {
+        String why = all.get(node).whySilent();
+        return new TimeoutException("no answer within " + time.toMillis() + " ms from " + all.get(node)
+                + (why.isEmpty() ? "" : ": " + why));
     }
 
     /** Asks all nodes; see {@link #ask}. */
@@ -205,11 +242,17 @@ final class Voters {
                 .timeout(
                         Mono.defer(() -> question.to(all.get(node), node)),
                         time,
-                        Mono.error(() -> new TimeoutException("no answer within " + time.toMillis() + " ms")))
+                        Mono.error(() -> silence(node, time)))
                 .doFinally(signal -> underWay.remove(heard))
                 .subscribe(
-                        value -> tell(answer, new Answer<>(node, value, null)),
-                        failure -> tell(answer, new Answer<>(node, null, failure)),
+                        value -> {
+                            failing.remove(node);
+                            tell(answer, new Answer<>(node, value, null));
+                        },
+                        failure -> {
+                            failing.put(node, failure);
+                            tell(answer, new Answer<>(node, null, failure));
+                        },
                         () -> tell(answer, null));
         return heard;
     }
@@ -241,7 +284,7 @@ final class Voters {
         return isMajority(answers.size())
                 ? Mono.just(answers)
                 : Mono.error(new IllegalStateException("only " + answers.size() + " of " + size()
-                        + " nodes answered; look whether the others are up and reachable"));
+                        + " nodes answered; look whether the others are up and reachable" + failures()));
     }
 
     /** Whether a majority is of one mind, so that further answers change nothing. */
@@ -254,7 +297,8 @@ final class Voters {
     boolean decision(List<Boolean> answers) {
         if (!isClear(answers)) {
             throw new IllegalStateException("only " + answers.size() + " of " + size()
-                    + " nodes answered, and too few the same; look whether the others are up and reachable");
+                    + " nodes answered, and too few the same; look whether the others are up and reachable"
+                    + failures());
         }
         return isMajority(answers.stream().filter(answer -> answer).count());
     }

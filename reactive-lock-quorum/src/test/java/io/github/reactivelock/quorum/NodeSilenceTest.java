@@ -1,14 +1,17 @@
 package io.github.reactivelock.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -69,6 +72,68 @@ class NodeSilenceTest {
                 .singleElement()
                 .satisfies(failure ->
                         assertThat((Throwable) failure).hasMessageContaining("node 2: no answer within 500 ms"));
+    }
+
+    /** The engine asks anew while a round is under way, and has a third of the lease for the answer of the next. */
+    @Test
+    void aDeadNodeTakesItsWholeTimeInOneRoundOfAClaimThatWaits() {
+        nodes.get(0).vote = Mono.just(new ClaimResult.Queued(LEASE));
+        nodes.get(1).vote = Mono.just(new ClaimResult.Granted(7L << QuorumNode.PASS_BITS, LEASE));
+
+        assertThat(millisOfRounds(4)).containsExactly(500, 50, 50, 50);
+    }
+
+    @Test
+    void nodesWithoutWhichThereIsNoMajorityGetTheirWholeTime() {
+        Voters voters = new Voters(List.copyOf(nodes), Duration.ofMillis(500), Surroundings.REAL);
+
+        assertThat(voters.impatientWith(Set.of(1, 2))).isSameAs(voters);
+        assertThat(voters.impatientWith(Set.of(2))).isNotSameAs(voters);
+    }
+
+    @Test
+    void everyErrorNamesTheNodesThatFailedAndHow() {
+        nodes.get(0).release = Mono.never();
+        nodes.get(1).release = Mono.error(new IllegalStateException("asks for a password"));
+        nodes.get(0).force = Mono.never();
+        nodes.get(1).force = Mono.error(new IllegalStateException("asks for a password"));
+        nodes.get(2).info = Mono.just(new LockInfo.Free("k"));
+        nodes.get(1).info = Mono.error(new IllegalStateException("asks for a password"));
+        nodes.get(0).renewal = Mono.never();
+        nodes.get(1).renewal = Mono.error(new IllegalStateException("asks for a password"));
+        QuorumLockBackend quorum = QuorumLockBackend.of(allNodes()).withNodeTimeout(Duration.ofMillis(50));
+        assertThat(quorum.whySilent()).isEmpty();
+
+        for (Mono<?> question : List.of(
+                quorum.release(claim), quorum.forceRelease("k", 8), quorum.renew(List.of(claim)), quorum.inspect("k"))) {
+            assertThatThrownBy(() -> question.block(LIMIT))
+                    .hasMessageContaining("; node 1: no answer within 50 ms from " + nodes.get(0))
+                    .hasMessageContaining("; node 2: asks for a password")
+                    .hasMessageNotContaining("node 3");
+        }
+        assertThat(quorum.whySilent())
+                .startsWith("of its 3 nodes 2 failed when asked last; node 1: no answer")
+                .endsWith("; node 2: asks for a password");
+    }
+
+    private List<Integer> millisOfRounds(int rounds) {
+        VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        QuorumLockBackend quorum = QuorumLockBackend.of(
+                new Surroundings(timer, () -> nanos, Instant::now, (from, to) -> from), allNodes());
+        List<Integer> millis = new ArrayList<>();
+        for (int i = 0; i < rounds; i++) {
+            List<Object> answers = new ArrayList<>();
+            var unusedAsked = quorum.claim(claim).subscribe(answers::add, answers::add);
+            int waited = 0;
+            while (answers.isEmpty() && waited < 2_000) {
+                waited += 10;
+                nanos += Duration.ofMillis(10).toNanos();
+                timer.advanceTimeBy(Duration.ofMillis(10));
+            }
+            assertThat(answers).singleElement().isInstanceOf(ClaimResult.Queued.class);
+            millis.add(waited);
+        }
+        return millis;
     }
 
     @Test
