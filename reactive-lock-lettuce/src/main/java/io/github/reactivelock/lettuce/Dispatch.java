@@ -12,8 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One command on its way, for one call or a batch. It names the script by digest first, and sends its body if the
@@ -21,31 +19,19 @@ import org.slf4j.LoggerFactory;
  */
 final class Dispatch implements BiConsumer<List<Object>, Throwable> {
 
-    private static final Logger log = LoggerFactory.getLogger(Dispatch.class);
-
     private final RedisClusterAsyncCommands<String, String> commands;
     private final List<Evaluation> calls;
     private final RedisScript script;
-    private final List<String> keys;
-    private final List<String> args;
+    private final RedisBatch batch;
     private final List<CountedArgs> sent = new ArrayList<>(1);
     private boolean withBody;
 
-    /** @param calls not empty; if there are several, they all {@linkplain Evaluation#joins join} and share a slot */
+    /** @param calls not empty; if there are several, they all {@linkplain Evaluation#joins join} */
     Dispatch(RedisClusterAsyncCommands<String, String> commands, List<Evaluation> calls) {
         this.commands = commands;
         this.calls = calls;
-        Evaluation first = calls.get(0);
-        this.script = first.script;
-        if (calls.size() == 1) {
-            this.keys = first.keys;
-            this.args = first.args;
-        } else {
-            RedisBatch batch = new RedisBatch();
-            calls.forEach(call -> batch.add(call.keys, call.args));
-            this.keys = batch.keys();
-            this.args = batch.args();
-        }
+        this.script = calls.get(0).script();
+        this.batch = RedisBatch.of(calls);
     }
 
     /** The caller handles what this throws. */
@@ -55,7 +41,7 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
 
     private void send(CommandType command, String name) {
         CountedArgs words = new CountedArgs();
-        words.add(name).add(keys.size()).addKeys(keys).addValues(args);
+        words.add(name).add(batch.keys().size()).addKeys(batch.keys()).addValues(batch.args());
         sent.add(words);
         commands.dispatch(command, new NestedMultiOutput<>(Utf8.CODEC), words).whenComplete(this);
     }
@@ -72,22 +58,13 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
         } else if (error != null || reply == null) {
             failed(calls, error == null ? new RedisException("no answer to a script") : error);
         } else if (calls.size() == 1) {
-            tell(calls.get(0), () -> answered(calls.get(0), reply));
+            calls.get(0).tell(() -> answered(calls.get(0), reply));
         } else {
             for (int i = 0; i < calls.size(); i++) {
                 Evaluation call = calls.get(i);
                 Object answer = i < reply.size() ? reply.get(i) : "ERR no answer to this call of several";
-                tell(call, () -> answered(call, answer));
+                call.tell(() -> answered(call, answer));
             }
-        }
-    }
-
-    /** A caller that throws does not keep the others from their answers. */
-    private static void tell(Evaluation call, Runnable news) {
-        try {
-            news.run();
-        } catch (Throwable e) {
-            log.error("an answer could not be handled, about the keys {}; please report this", call.keys, e);
         }
     }
 
@@ -98,7 +75,7 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
             return;
         }
         List<Object> answer = reply instanceof List<?> array ? (List<Object>) array : List.of(reply);
-        if (sent.stream().anyMatch(CountedArgs::isRepeated) && RedisBatch.isOpen(call.args, answer)) {
+        if (sent.stream().anyMatch(CountedArgs::isRepeated) && RedisBatch.isOpen(call.args(), answer)) {
             call.failed(RedisBatch.open());
         } else {
             call.answered(answer);
@@ -106,6 +83,6 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
     }
 
     static void failed(List<Evaluation> calls, Throwable error) {
-        calls.forEach(call -> tell(call, () -> call.failed(error)));
+        calls.forEach(call -> call.tell(() -> call.failed(error)));
     }
 }

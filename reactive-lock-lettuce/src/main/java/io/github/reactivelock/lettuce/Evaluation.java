@@ -1,6 +1,6 @@
 package io.github.reactivelock.lettuce;
 
-import io.github.reactivelock.redis.RedisBatch;
+import io.github.reactivelock.redis.RedisCall;
 import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
@@ -11,14 +11,11 @@ import reactor.core.Disposable;
 import reactor.core.publisher.MonoSink;
 
 /** One call of a script, from its subscription to its answer. */
-final class Evaluation implements Disposable {
+final class Evaluation extends RedisCall implements Disposable {
 
     // Commands pile up while there is no connection; what is refused then would have come too late anyway.
     private static final int MOST_UNANSWERED = 200_000;
 
-    final RedisScript script;
-    final List<String> keys;
-    final List<String> args;
     private final MonoSink<List<Object>> sink;
     private final AtomicInteger unanswered;
     private final Runnable demoted;
@@ -31,9 +28,7 @@ final class Evaluation implements Disposable {
             MonoSink<List<Object>> sink,
             AtomicInteger unanswered,
             Runnable demoted) {
-        this.script = script;
-        this.keys = keys;
-        this.args = args;
+        super(script, keys, args);
         this.sink = sink;
         this.unanswered = unanswered;
         this.demoted = demoted;
@@ -45,11 +40,6 @@ final class Evaluation implements Disposable {
         } else {
             connection.use(open -> outbox.send(this), this::failed);
         }
-    }
-
-    /** Whether it can be sent together with others. */
-    boolean joins() {
-        return RedisBatch.takes(script, args);
     }
 
     void answered(List<Object> reply) {

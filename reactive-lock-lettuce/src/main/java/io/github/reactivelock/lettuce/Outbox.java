@@ -1,6 +1,5 @@
 package io.github.reactivelock.lettuce;
 
-import io.github.reactivelock.redis.RedisBatch;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.netty.util.concurrent.EventExecutor;
@@ -59,7 +58,7 @@ final class Outbox implements Runnable {
         do {
             List<Evaluation> together = new ArrayList<>();
             for (Evaluation next = waiting.poll(); next != null; next = waiting.poll()) {
-                if (!together.isEmpty() && !joins(together, next)) {
+                if (!together.isEmpty() && !next.joins(together, slots)) {
                     send(together);
                     together = new ArrayList<>();
                 }
@@ -70,19 +69,6 @@ final class Outbox implements Runnable {
             }
             seen = added.addAndGet(-seen);
         } while (seen != 0);
-    }
-
-    /** Never throws. A call that cannot be examined goes alone, and fails alone. */
-    private boolean joins(List<Evaluation> together, Evaluation next) {
-        try {
-            Evaluation first = together.get(0);
-            return together.size() < RedisBatch.MOST_CALLS
-                    && first.joins()
-                    && next.joins()
-                    && slots.applyAsInt(first.keys.get(0)) == slots.applyAsInt(next.keys.get(0));
-        } catch (Throwable e) {
-            return false;
-        }
     }
 
     /** Never throws; the callers get the failure. */

@@ -20,20 +20,38 @@ public final class RedisBatch {
     /** Verbs that say whether they found something, which the first of two finds and the second does not. */
     private static final Set<String> FIND_ONCE = Set.of("release", "keep", "force");
 
-    private final List<String> keys = new ArrayList<>();
-    private final List<String> args = new ArrayList<>();
+    private final List<String> keys;
+    private final List<String> args;
 
-    /** An empty batch. */
-    public RedisBatch() {}
+    private RedisBatch(List<String> keys, List<String> args) {
+        this.keys = keys;
+        this.args = args;
+    }
 
     /**
-     * Whether a call can be added: only those that are about one lock can.
+     * Calls that {@linkplain RedisCall#joins join}, or a single one, which is sent as it is.
      *
-     * @param script what it runs
-     * @param args its arguments
-     * @return false if it has to be sent by itself
+     * @param calls not empty, in their order
+     * @return what to send
      */
-    public static boolean takes(RedisScript script, List<String> args) {
+    public static RedisBatch of(List<? extends RedisCall> calls) {
+        if (calls.size() == 1) {
+            return new RedisBatch(calls.get(0).keys(), calls.get(0).args());
+        }
+        RedisBatch batch = new RedisBatch(new ArrayList<>(), new ArrayList<>());
+        calls.forEach(call -> batch.add(call.keys(), call.args()));
+        return batch;
+    }
+
+    /** A batch of one call: the server answers it as one of several, its error as a text. */
+    static RedisBatch ofOne(List<String> keys, List<String> args) {
+        RedisBatch batch = new RedisBatch(new ArrayList<>(), new ArrayList<>());
+        batch.add(keys, args);
+        return batch;
+    }
+
+    /** Whether a call can be added: only those that are about one lock can. */
+    static boolean takes(RedisScript script, List<String> args) {
         return script.sha1().equals(RedisScript.LOCK.sha1()) && !NOT_OF_ONE_LOCK.contains(args.get(0));
     }
 
@@ -59,13 +77,7 @@ public final class RedisBatch {
         return new IllegalStateException(RedisFailure.SENT_AGAIN);
     }
 
-    /**
-     * Adds a call that {@link #takes} says yes to.
-     *
-     * @param callKeys its keys
-     * @param callArgs its arguments
-     */
-    public void add(List<String> callKeys, List<String> callArgs) {
+    private void add(List<String> callKeys, List<String> callArgs) {
         keys.addAll(callKeys);
         if (args.isEmpty()) {
             args.add("batch");

@@ -92,8 +92,7 @@ final class ScriptCalls {
 
     /** Joined with no other call: a key that the user may not touch has all calls refused that leave with it. */
     private Mono<List<Object>> alone(List<String> keys, List<String> arguments) {
-        RedisBatch one = new RedisBatch();
-        one.add(keys, arguments);
+        RedisBatch one = RedisBatch.ofOne(keys, arguments);
         return connection.eval(script, one.keys(), one.args()).map(RedisReplies::only);
     }
 

@@ -10,8 +10,6 @@ import io.vertx.redis.client.ResponseType;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One command on its way, for one evaluation or for several that leave together: by the script's digest at first, and
@@ -19,11 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Call {
 
-    private static final Logger log = LoggerFactory.getLogger(Call.class);
-
-    /**
-     * Not empty, and never changed; if there are several, they all {@linkplain Evaluation#joins join} and share a slot.
-     */
+    /** Not empty, and never changed; if there are several, they all {@linkplain Evaluation#joins join}. */
     final List<Evaluation> evaluations;
 
     private boolean withBody;
@@ -35,13 +29,8 @@ final class Call {
 
     Request sendingOn(RedisConnection connection) {
         sentOn = connection;
-        Evaluation first = evaluations.get(0);
-        if (evaluations.size() == 1) {
-            return request(first.script, first.keys, first.args);
-        }
-        RedisBatch batch = new RedisBatch();
-        evaluations.forEach(each -> batch.add(each.keys, each.args));
-        return request(first.script, batch.keys(), batch.args());
+        RedisBatch batch = RedisBatch.of(evaluations);
+        return request(evaluations.get(0).script(), batch.keys(), batch.args());
     }
 
     private Request request(RedisScript script, List<String> keys, List<String> args) {
@@ -91,19 +80,17 @@ final class Call {
     private static boolean answer(Evaluation asked, @Nullable Response reply) {
         if (reply != null && reply.type() == ResponseType.MULTI) {
             List<Object> values = values(reply);
-            tell(asked, () -> asked.answered(values));
+            asked.tell(() -> asked.answered(values));
         } else if (reply != null && reply.type() == ResponseType.NUMBER) {
             List<Object> number = List.of(reply.toLong());
-            tell(asked, () -> asked.answered(number));
+            asked.tell(() -> asked.answered(number));
         } else if (reply != null && reply.type() == ResponseType.BULK) { // the text of an error, of one call of several
             IllegalStateException error = new IllegalStateException(reply.toString());
-            tell(asked, () -> asked.refuse(error));
+            asked.tell(() -> asked.refuse(error));
             return isReadOnly(error);
         } else {
-            tell(
-                    asked,
-                    () -> asked.refuse(
-                            new IllegalStateException("the script gave an answer of an unknown form: " + reply)));
+            asked.tell(() -> asked.refuse(
+                    new IllegalStateException("the script gave an answer of an unknown form: " + reply)));
         }
         return false;
     }
@@ -113,16 +100,7 @@ final class Call {
     }
 
     void refuse(Throwable error) {
-        evaluations.forEach(each -> tell(each, () -> each.refuse(error)));
-    }
-
-    /** A caller that throws does not keep the others from their answers. */
-    private static void tell(Evaluation asked, Runnable news) {
-        try {
-            news.run();
-        } catch (Throwable e) {
-            log.error("an answer could not be handled, about the keys {}; please report this", asked.keys, e);
-        }
+        evaluations.forEach(each -> each.tell(() -> each.refuse(error)));
     }
 
     private static List<Object> values(Response reply) {

@@ -246,21 +246,8 @@ final class Commands implements Link.User {
         List<Evaluation> together = new ArrayList<>();
         do {
             together.add(waiting.remove());
-        } while (!waiting.isEmpty() && joins(together, waiting.element()));
+        } while (!waiting.isEmpty() && waiting.element().joins(together, slots));
         return together;
-    }
-
-    /** One that cannot be examined goes alone, and fails alone. */
-    private boolean joins(List<Evaluation> together, Evaluation next) {
-        try {
-            Evaluation first = together.get(0);
-            return together.size() < RedisBatch.MOST_CALLS
-                    && first.joins()
-                    && next.joins()
-                    && slots.applyAsInt(first.keys.get(0)) == slots.applyAsInt(next.keys.get(0));
-        } catch (RuntimeException e) {
-            return false;
-        }
     }
 
     private void send(Call call, RedisConnection on) {

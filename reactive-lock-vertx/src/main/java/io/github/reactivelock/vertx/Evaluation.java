@@ -1,30 +1,21 @@
 package io.github.reactivelock.vertx;
 
 import io.github.reactivelock.redis.RedisBatch;
+import io.github.reactivelock.redis.RedisCall;
 import io.github.reactivelock.redis.RedisScript;
 import java.util.List;
 import reactor.core.publisher.MonoSink;
 
 /** One call of a script, from its subscription to its answer; it leaves in a {@link Call}. */
-final class Evaluation {
+final class Evaluation extends RedisCall {
 
-    final RedisScript script;
-    final List<String> keys;
-    final List<String> args;
     private final MonoSink<List<Object>> sink;
     private volatile boolean forgotten;
     private boolean repeated;
 
     Evaluation(RedisScript script, List<String> keys, List<String> args, MonoSink<List<Object>> sink) {
-        this.script = script;
-        this.keys = keys;
-        this.args = args;
+        super(script, keys, args);
         this.sink = sink;
-    }
-
-    /** Whether it can be sent together with others. */
-    boolean joins() {
-        return RedisBatch.takes(script, args);
     }
 
     /** The subscriber lost interest; the command goes its way. */
@@ -38,7 +29,7 @@ final class Evaluation {
     }
 
     void answered(List<Object> reply) {
-        if (repeated && RedisBatch.isOpen(args, reply)) {
+        if (repeated && RedisBatch.isOpen(args(), reply)) {
             refuse(RedisBatch.open());
         } else {
             sink.success(reply);
