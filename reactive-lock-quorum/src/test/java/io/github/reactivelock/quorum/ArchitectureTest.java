@@ -1,11 +1,8 @@
 package io.github.reactivelock.quorum;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
@@ -31,14 +28,5 @@ class ArchitectureTest {
                         ROOT + ".state..",
                         ROOT + ".quorum..")
                 .check(MAIN);
-    }
-
-    @Test
-    void whatAUserImportsIsThisAndNoMore() {
-        assertThat(MAIN.stream()
-                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
-                        .map(JavaClass::getSimpleName)
-                        .filter(name -> !name.equals("package-info")))
-                .containsExactly("QuorumLockBackend");
     }
 }

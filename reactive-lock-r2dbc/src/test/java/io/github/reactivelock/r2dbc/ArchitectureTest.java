@@ -1,31 +1,17 @@
 package io.github.reactivelock.r2dbc;
 
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
 class ArchitectureTest {
 
-    private static final String PACKAGE = "io.github.reactivelock.r2dbc";
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
-            .importPackages(PACKAGE);
-
-    @Test
-    void ofTheProjectOnlyTheSpiIsSeen() {
-        noClasses()
-                .should()
-                .dependOnClassesThat()
-                .resideInAnyPackage("io.github.reactivelock", "io.github.reactivelock.memory..")
-                .check(MAIN);
-    }
+            .importPackages("io.github.reactivelock.r2dbc");
 
     @Test
     void onlyNotificationsNeedTheDriverOfOneDatabase() {
@@ -36,21 +22,5 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.r2dbc.postgresql..", "org.mariadb..", "io.r2dbc.h2..")
                 .check(MAIN);
-    }
-
-    @Test
-    void whatAUserImportsIsThisAndNoMore() {
-        classes().should().resideInAPackage(PACKAGE).check(MAIN);
-        assertThat(MAIN.stream()
-                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
-                        .map(JavaClass::getSimpleName)
-                        .filter(name -> !name.equals("package-info")))
-                .containsExactlyInAnyOrder(
-                        "AdvisoryLocks",
-                        "Once",
-                        "R2dbcFencingGuard",
-                        "R2dbcLockBackend",
-                        "R2dbcBackendOptions",
-                        "RowLocks");
     }
 }
