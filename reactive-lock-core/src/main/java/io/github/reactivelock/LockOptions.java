@@ -239,15 +239,6 @@ public final class LockOptions {
     }
 
     /**
-     * Lets the outcome of a {@code withLock} wait for the store's answer to the release, which is the default.
-     *
-     * @return a changed copy
-     */
-    public LockOptions withReleaseAwaited() {
-        return with(changed -> changed.releaseAwaited = true);
-    }
-
-    /**
      * Sets the fairness.
      *
      * @param fairness who gets the lock next
