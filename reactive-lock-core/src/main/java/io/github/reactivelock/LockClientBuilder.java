@@ -161,17 +161,8 @@ public final class LockClientBuilder {
         return timing(timer, nanoClock, () -> 0);
     }
 
-    /**
-     * As {@link #timing(Scheduler, LongSupplier)}, for tests of a machine that is suspended: its monotonic clock stands
-     * still then, and the wall clock goes on.
-     *
-     * @param timer where timers run; never disposed by the client
-     * @param nanoClock the monotonic clock that belongs to it, in nanoseconds
-     * @param wallClockMillis the wall clock, in milliseconds since whenever; one that always shows the same tells
-     *     nothing, and is not looked at
-     * @return this builder
-     */
-    public LockClientBuilder timing(Scheduler timer, LongSupplier nanoClock, LongSupplier wallClockMillis) {
+    /** With a wall clock in milliseconds, which goes on while the machine is suspended; one that stands is ignored. */
+    LockClientBuilder timing(Scheduler timer, LongSupplier nanoClock, LongSupplier wallClockMillis) {
         this.timer = Objects.requireNonNull(timer, "timer");
         this.nanoClock = Objects.requireNonNull(nanoClock, "nanoClock");
         this.wallClock = Objects.requireNonNull(wallClockMillis, "wallClockMillis");

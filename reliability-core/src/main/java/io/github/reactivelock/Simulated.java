@@ -5,7 +5,9 @@ import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LossReason;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.NullMarked;
+import reactor.core.scheduler.Scheduler;
 
 /** What a simulation needs of the engine and no application does: nothing of it is left to chance. */
 @NullMarked
@@ -27,6 +29,21 @@ public final class Simulated {
         builder.jitter = 0;
         builder.others = Runnable::run;
         return builder;
+    }
+
+    /**
+     * Sets the clocks of a machine that may be suspended: then its monotonic clock stands still, and its wall clock
+     * goes on.
+     *
+     * @param builder made by {@link #builder}
+     * @param timer where timers run
+     * @param nanos the monotonic clock that belongs to it, in nanoseconds
+     * @param wallMillis the wall clock, in milliseconds
+     * @return the same builder
+     */
+    public static LockClientBuilder timing(
+            LockClientBuilder builder, Scheduler timer, LongSupplier nanos, LongSupplier wallMillis) {
+        return builder.timing(timer, nanos, wallMillis);
     }
 
     /**

@@ -52,10 +52,11 @@ final class Member {
     private LockClient begin() {
         wires = IntStream.range(0, sites.size()).mapToObj(this::wireTo).toList();
         incarnation++;
-        LockClientBuilder settings = Simulated.builder(
-                        new Witnessed(backend(), oracle), name(), plan.namesAlike() ? ALIKE : name())
+        LockClientBuilder named =
+                Simulated.builder(new Witnessed(backend(), oracle), name(), plan.namesAlike() ? ALIKE : name());
+        LockClientBuilder settings = Simulated.timing(
+                        named, machine.scheduler(), machine::nanoTime, machine::wallMillis)
                 .options(LockOptions.defaults().withLease(plan.lease()))
-                .timing(machine.scheduler(), machine::nanoTime, machine::wallMillis)
                 .workScheduler(threads);
         LockListener listener = oracle.risks.of(machine);
         return (listener == null ? settings : settings.listener(listener)).build();
