@@ -3,15 +3,23 @@ package io.github.reactivelock.examples;
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What holds for the packages of every module, which this one sees all of. */
 class PackagesTest {
@@ -23,6 +31,10 @@ class PackagesTest {
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(ROOT);
+
+    private static final String[] STORES = Stream.of("quorum", "redis", "lettuce", "etcd", "zookeeper", "r2dbc")
+            .map(store -> ROOT + "." + store + "..")
+            .toArray(String[]::new);
 
     @Test
     void noModuleHasACircleOfPackages() {
@@ -51,6 +63,85 @@ class PackagesTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(ROOT + ".engine..")
+                .check(MAIN);
+    }
+
+    /** The packages whose public types are few and named here. */
+    static Stream<Arguments> publicTypes() {
+        return Stream.of(
+                Arguments.of("quorum", Set.of("QuorumLockBackend")),
+                Arguments.of("lettuce", Set.of("LettuceLockBackend")),
+                Arguments.of("etcd", Set.of("EtcdBackendOptions", "EtcdFencingGuard", "EtcdLockBackend")),
+                Arguments.of(
+                        "zookeeper",
+                        Set.of("ZooKeeperBackendOptions", "ZooKeeperFencingGuard", "ZooKeeperLockBackend")),
+                Arguments.of(
+                        "r2dbc",
+                        Set.of(
+                                "AdvisoryLocks",
+                                "Once",
+                                "R2dbcBackendOptions",
+                                "R2dbcFencingGuard",
+                                "R2dbcLockBackend",
+                                "RowLocks")),
+                Arguments.of(
+                        "micrometer",
+                        Set.of(
+                                "Events",
+                                "Keys",
+                                "LockMeter",
+                                "LockObservation",
+                                "LockObservationContext",
+                                "LockObservations",
+                                "TraceKeys")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("publicTypes")
+    void whatAUserImportsIsThisAndNoMore(String module, Set<String> types) {
+        String home = ROOT + "." + module;
+        assertThat(MAIN.stream()
+                        .filter(type -> (type.getPackageName() + ".").startsWith(home + "."))
+                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                        .filter(type -> type.getEnclosingClass()
+                                .filter(around -> !around.getModifiers().contains(JavaModifier.PUBLIC))
+                                .isEmpty())
+                        .filter(type -> !type.getSimpleName().equals("package-info"))
+                        .map(type -> type.getName().substring(home.length() + 1)))
+                .containsExactlyInAnyOrderElementsOf(types);
+    }
+
+    @Test
+    void noStoreWaitsForAFuture() {
+        for (String method : List.of("get", "join")) {
+            noClasses()
+                    .that()
+                    .resideInAnyPackage(STORES)
+                    .should()
+                    .callMethod(CompletableFuture.class, method)
+                    .check(MAIN);
+        }
+    }
+
+    @Test
+    void aStoreSeesTheSpiAndNeitherTheApiNorTheStoreInMemory() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(STORES)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT, ROOT + ".memory..")
+                .check(MAIN);
+    }
+
+    @Test
+    void metricsAreOfTheApiAndOfNoStore() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + ".micrometer..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(ROOT + ".spi..", ROOT + ".memory..")
                 .check(MAIN);
     }
 
