@@ -55,98 +55,98 @@ final class ClaimKeys {
      *
      * @param gone whether its key is sure not to be there, now and later
      */
-    void leave(ClaimState standing, boolean gone) {
+    void leave(ClaimState state, boolean gone) {
         if (gone) {
-            places.giveBack(standing.place);
+            places.giveBack(state.place);
         } else {
-            places.discard(standing.place);
+            places.discard(state.place);
         }
     }
 
     /** Whether the lock has no room for a claim that only tries. */
-    Mono<Boolean> isBusy(ClaimState standing) {
-        return etcd.get(names.lock(standing.claim.key()), beforeATry(standing))
-                .map(answer -> !sawRoom(standing, answer, answer.getHeader().getRevision()));
+    Mono<Boolean> isBusy(ClaimState state) {
+        return etcd.get(names.lock(state.claim.key()), beforeATry(state))
+                .map(answer -> !sawRoom(state, answer, answer.getHeader().getRevision()));
     }
 
-    private static GetOption beforeATry(ClaimState standing) {
-        return standing.isWhole() ? Ranges.FIRST : Ranges.LINE;
+    private static GetOption beforeATry(ClaimState state) {
+        return state.isWhole() ? Ranges.FIRST : Ranges.LINE;
     }
 
     /** If its own key is among those that are read, its place there has to be seen. */
-    private static boolean sawRoom(ClaimState standing, GetResponse before, long revision) {
+    private static boolean sawRoom(ClaimState state, GetResponse before, long revision) {
         List<KeyValue> claims = before.getKvs();
-        boolean isRoom = Line.of(claims).admits(standing.claim.share());
-        standing.sawRoom(isRoom ? revision : 0);
-        return isRoom || claims.stream().anyMatch(kv -> kv.getKey().equals(standing.name));
+        boolean isRoom = Line.of(claims).admits(state.claim.share());
+        state.sawRoom(isRoom ? revision : 0);
+        return isRoom || claims.stream().anyMatch(kv -> kv.getKey().equals(state.name));
     }
 
     /**
      * Puts the claim's key unless it is there already, and that of one that only tries only while there is room for it.
      */
-    Mono<QueuePosition> put(ClaimState standing, Lease lease) {
+    Mono<QueuePosition> put(ClaimState state, Lease lease) {
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
-        ByteSequence lock = names.lock(standing.claim.key());
-        boolean tries = standing.claim.mode() == Claim.Mode.TRY;
-        Cmp absent = new Cmp(standing.name, Cmp.Op.EQUAL, CmpTarget.createRevision(0));
+        ByteSequence lock = names.lock(state.claim.key());
+        boolean tries = state.claim.mode() == Claim.Mode.TRY;
+        Cmp absent = new Cmp(state.name, Cmp.Op.EQUAL, CmpTarget.createRevision(0));
         AtomicInteger attempts = new AtomicInteger();
         return etcd.txn(txn -> {
                     if (attempts.getAndIncrement() > 0) {
-                        boolean unused = standing.putAgain();
+                        boolean unused = state.putAgain();
                     }
                     Txn guarded = tries
-                            ? txn.If(absent, names.nothingSince(standing.claim.key(), standing.roomSeenAt()))
+                            ? txn.If(absent, names.nothingSince(state.claim.key(), state.roomSeenAt()))
                             : txn.If(absent);
                     Txn put = guarded.Then(
-                            Op.put(standing.name, standing.value, bound),
-                            Op.get(lock, standing.isWhole() ? Ranges.LAST_TWO : Ranges.LINE));
-                    Op own = Op.get(standing.name, GetOption.DEFAULT);
-                    return tries ? put.Else(own, Op.get(lock, beforeATry(standing))) : put.Else(own);
+                            Op.put(state.name, state.value, bound),
+                            Op.get(lock, state.isWhole() ? Ranges.LAST_TWO : Ranges.LINE));
+                    Op own = Op.get(state.name, GetOption.DEFAULT);
+                    return tries ? put.Else(own, Op.get(lock, beforeATry(state))) : put.Else(own);
                 })
                 .flatMap(answer -> {
-                    standing.putAnswered();
+                    state.putAnswered();
                     GetResponse found = answer.getGetResponses().get(0);
                     if (answer.isSucceeded()) {
-                        return Mono.just(position(standing, found));
+                        return Mono.just(position(state, found));
                     }
                     if (found.getKvs().isEmpty()) {
-                        return putIfRoom(standing, lease, answer);
+                        return putIfRoom(state, lease, answer);
                     }
                     KeyValue there = found.getKvs().get(0);
                     // On a lease that is not kept alive any more it would go while the claim is believed in.
-                    return there.getValue().equals(standing.value) && there.getLease() == lease.id
-                            ? look(standing, there.getCreateRevision())
-                            : replace(there, standing, lease);
+                    return there.getValue().equals(state.value) && there.getLease() == lease.id
+                            ? look(state, there.getCreateRevision())
+                            : replace(there, state, lease);
                 });
     }
 
     /** Others came after one that only tries had seen room, and may have left. */
-    private Mono<QueuePosition> putIfRoom(ClaimState standing, Lease lease, TxnResponse refused) {
+    private Mono<QueuePosition> putIfRoom(ClaimState state, Lease lease, TxnResponse refused) {
         if (!sawRoom(
-                standing, refused.getGetResponses().get(1), refused.getHeader().getRevision())) {
+                state, refused.getGetResponses().get(1), refused.getHeader().getRevision())) {
             return Mono.just(QueuePosition.NO_ROOM);
         }
-        return standing.putAgain() ? put(standing, lease) : Mono.just(QueuePosition.NONE);
+        return state.putAgain() ? put(state, lease) : Mono.just(QueuePosition.NONE);
     }
 
     /**
      * A key was put late, for a claim that had this place before and has ended, or on a lease that is taken to be gone.
      */
-    private Mono<QueuePosition> replace(KeyValue stray, ClaimState standing, Lease lease) {
+    private Mono<QueuePosition> replace(KeyValue stray, ClaimState state, Lease lease) {
         return deleteIfSame(stray)
-                .then(Mono.defer(() -> standing.putAgain() ? put(standing, lease) : Mono.just(QueuePosition.NONE)));
+                .then(Mono.defer(() -> state.putAgain() ? put(state, lease) : Mono.just(QueuePosition.NONE)));
     }
 
     /** Where the claim's key stands that was made at a revision. */
-    Mono<QueuePosition> look(ClaimState standing, long revision) {
-        GetOption upTo = standing.isWhole() ? Ranges.lastTwoUpTo(revision) : Ranges.lineUpTo(revision);
-        return etcd.get(names.lock(standing.claim.key()), upTo).map(answer -> position(standing, answer));
+    Mono<QueuePosition> look(ClaimState state, long revision) {
+        GetOption upTo = state.isWhole() ? Ranges.lastTwoUpTo(revision) : Ranges.lineUpTo(revision);
+        return etcd.get(names.lock(state.claim.key()), upTo).map(answer -> position(state, answer));
     }
 
-    private static QueuePosition position(ClaimState standing, GetResponse found) {
-        return standing.isWhole()
-                ? QueuePosition.of(standing.name, found)
-                : Line.of(found.getKvs()).positionOf(standing.name);
+    private static QueuePosition position(ClaimState state, GetResponse found) {
+        return state.isWhole()
+                ? QueuePosition.of(state.name, found)
+                : Line.of(found.getKvs()).positionOf(state.name);
     }
 
     /** The names of all claims on a lock, oldest first. */
@@ -202,11 +202,11 @@ final class ClaimKeys {
      *
      * @param owned whether this claim is known to be in
      */
-    Mono<Deleted> delete(ClaimState standing, boolean owned) {
-        ByteSequence lock = names.lock(standing.claim.key());
+    Mono<Deleted> delete(ClaimState state, boolean owned) {
+        ByteSequence lock = names.lock(state.claim.key());
         return owned
-                ? deleteFirst(standing, standing.successor())
-                : delete(lock, standing.name, standing.value).map(wasFirst -> new Deleted(wasFirst, List.of()));
+                ? deleteFirst(state, state.successor())
+                : delete(lock, state.name, state.value).map(wasFirst -> new Deleted(wasFirst, List.of()));
     }
 
     /**

@@ -29,7 +29,7 @@ final class ClaimRegistry implements Lease.Findings {
     private final Crowds crowds;
     final ForcedReleases forced;
     /** By the ids of their claims, until these end. */
-    private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
+    private final Map<String, ClaimState> states = new ConcurrentHashMap<>();
     /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
     /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
@@ -41,7 +41,7 @@ final class ClaimRegistry implements Lease.Findings {
         this.pushes = pushes;
         this.turns = new Turns(keys, pushes, this::own);
         this.crowds = new Crowds(keys, pushes);
-        this.forced = new ForcedReleases(keys, turns, standings);
+        this.forced = new ForcedReleases(keys, turns, states);
         this.leases = new Leases(etcd, keys::marker, this);
     }
 
@@ -50,131 +50,131 @@ final class ClaimRegistry implements Lease.Findings {
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             long askedAt = etcd.now();
-            ClaimState standing = standings.computeIfAbsent(claim.id(), id -> arrive(claim));
-            standing.claimed();
-            standing.wanted();
-            if (standing.revision() != 0) {
-                return look(standing, askedAt);
+            ClaimState state = states.computeIfAbsent(claim.id(), id -> arrive(claim));
+            state.claimed();
+            state.wanted();
+            if (state.revision() != 0) {
+                return look(state, askedAt);
             }
-            return claim.mode() == Claim.Mode.TRY ? enterIfFree(standing, askedAt) : enter(standing, askedAt, true);
+            return claim.mode() == Claim.Mode.TRY ? enterIfFree(state, askedAt) : enter(state, askedAt, true);
         });
     }
 
     private ClaimState arrive(Claim claim) {
-        ClaimState standing = keys.enter(claim);
-        byTail.put(standing.tail, standing);
-        return standing;
+        ClaimState state = keys.enter(claim);
+        byTail.put(state.tail, state);
+        return state;
     }
 
-    private void depart(ClaimState standing, boolean gone) {
-        standing.end();
-        crowds.leave(standing);
-        byTail.remove(standing.tail, standing);
-        keys.leave(standing, gone);
+    private void depart(ClaimState state, boolean gone) {
+        state.end();
+        crowds.leave(state);
+        byTail.remove(state.tail, state);
+        keys.leave(state, gone);
     }
 
     /** Looks first, so that to a busy lock nothing is written; the key is put only if nothing came since. */
-    private Mono<ClaimResult> enterIfFree(ClaimState standing, long askedAt) {
-        return keys.isBusy(standing).flatMap(busy -> {
+    private Mono<ClaimResult> enterIfFree(ClaimState state, long askedAt) {
+        return keys.isBusy(state).flatMap(busy -> {
             if (!busy) {
-                return enter(standing, askedAt, true);
+                return enter(state, askedAt, true);
             }
             // Its key may be there, if this was asked before.
-            return release(standing.claim).thenReturn(new ClaimResult.Busy());
+            return release(state.claim).thenReturn(new ClaimResult.Busy());
         });
     }
 
-    private Mono<ClaimResult> enter(ClaimState standing, long askedAt, boolean mayRepeat) {
+    private Mono<ClaimResult> enter(ClaimState state, long askedAt, boolean mayRepeat) {
         // A key that was put before its answer was lost is bound to the lease of that time.
-        Lease earlier = standing.lease();
-        Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(standing) : Mono.just(earlier);
+        Lease earlier = state.lease();
+        Mono<Lease> chosen = earlier == null || earlier.hasEnded() ? leases.of(state) : Mono.just(earlier);
         return chosen.flatMap(offered -> {
-            Lease lease = standing.bind(offered);
+            Lease lease = state.bind(offered);
             Mono<ClaimResult> entered =
-                    lease == null ? answeredMeanwhile(standing, askedAt) : put(standing, lease, askedAt, mayRepeat);
+                    lease == null ? answeredMeanwhile(state, askedAt) : put(state, lease, askedAt, mayRepeat);
             // Asked twice at once, it was offered two.
-            return standing.lease() == offered
+            return state.lease() == offered
                     ? entered
-                    : leases.drop(standing.claim, offered).then(entered);
+                    : leases.drop(state.claim, offered).then(entered);
         });
     }
 
-    private Mono<ClaimResult> answeredMeanwhile(ClaimState standing, long askedAt) {
-        return Mono.defer(() -> standing.isInLine() ? look(standing, askedAt) : Mono.error(standing.tooLate()));
+    private Mono<ClaimResult> answeredMeanwhile(ClaimState state, long askedAt) {
+        return Mono.defer(() -> state.isInLine() ? look(state, askedAt) : Mono.error(state.tooLate()));
     }
 
-    private Mono<ClaimResult> put(ClaimState standing, Lease lease, long askedAt, boolean mayRepeat) {
+    private Mono<ClaimResult> put(ClaimState state, Lease lease, long askedAt, boolean mayRepeat) {
         // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
-        Mono<QueuePosition> put = keys.put(standing, lease)
-                .flatMap(line -> !line.isThere() || standing.seen(line.revision())
+        Mono<QueuePosition> put = keys.put(state, lease)
+                .flatMap(line -> !line.isThere() || state.seen(line.revision())
                         ? Mono.just(line)
-                        : deleteLate(standing, line.revision()).then(Mono.error(() -> standing.tooLate())))
+                        : deleteLate(state, line.revision()).then(Mono.error(() -> state.tooLate())))
                 .cache();
-        return Mono.zip(put, lease.cover(standing, askedAt))
-                .flatMap(both -> placed(standing, both.getT1(), askedAt, mayRepeat))
-                .onErrorResume(error -> lease.endsWith(error) && mayRepeat, error -> enter(standing, askedAt, false));
+        return Mono.zip(put, lease.cover(state, askedAt))
+                .flatMap(both -> placed(state, both.getT1(), askedAt, mayRepeat))
+                .onErrorResume(error -> lease.endsWith(error) && mayRepeat, error -> enter(state, askedAt, false));
     }
 
     /**
      * A key is there, and its claim has ended. If the claim knew of it, it is the release that deletes it, and that
      * could not tell that it ended a hold if it found none.
      */
-    private Mono<Void> deleteLate(ClaimState standing, long revision) {
-        return standing.revision() == revision ? Mono.empty() : keys.delete(standing.name, revision);
+    private Mono<Void> deleteLate(ClaimState state, long revision) {
+        return state.revision() == revision ? Mono.empty() : keys.delete(state.name, revision);
     }
 
     /** Asked again: where does the claim stand now? */
-    private Mono<ClaimResult> look(ClaimState standing, long askedAt) {
-        long revision = standing.revision();
-        Lease lease = standing.lease();
+    private Mono<ClaimResult> look(ClaimState state, long askedAt) {
+        long revision = state.revision();
+        Lease lease = state.lease();
         if (revision == 0 || lease == null) {
-            return enter(standing, askedAt, true);
+            return enter(state, askedAt, true);
         }
-        return Mono.zip(keys.look(standing, revision), lease.cover(standing, askedAt))
+        return Mono.zip(keys.look(state, revision), lease.cover(state, askedAt))
                 .flatMap(both -> {
                     if (both.getT1().revision() != revision) {
-                        vanished(standing, revision);
+                        vanished(state, revision);
                     }
-                    return placed(standing, both.getT1(), askedAt, true);
+                    return placed(state, both.getT1(), askedAt, true);
                 })
                 .onErrorResume(lease::endsWith, error -> {
-                    vanished(standing, revision);
-                    return enter(standing, askedAt, false);
+                    vanished(state, revision);
+                    return enter(state, askedAt, false);
                 });
     }
 
-    private void vanished(ClaimState standing, long revision) {
-        standing.vanished(revision);
-        standing.claimed();
-        turns.tellSuccessor(standing);
+    private void vanished(ClaimState state, long revision) {
+        state.vanished(revision);
+        state.claimed();
+        turns.tellSuccessor(state);
     }
 
-    private Mono<ClaimResult> placed(ClaimState standing, QueuePosition line, long askedAt, boolean mayRepeat) {
+    private Mono<ClaimResult> placed(ClaimState state, QueuePosition line, long askedAt, boolean mayRepeat) {
         if (line.equals(QueuePosition.NO_ROOM)) {
-            return release(standing.claim).thenReturn(new ClaimResult.Busy());
+            return release(state.claim).thenReturn(new ClaimResult.Busy());
         }
         if (line.revision() == 0) {
-            return mayRepeat ? enter(standing, askedAt, false) : Mono.error(standing.tooLate());
+            return mayRepeat ? enter(state, askedAt, false) : Mono.error(state.tooLate());
         }
         if (line.predecessor() == null) {
-            crowds.leave(standing);
-            return standing.own(line.revision())
-                    ? Mono.just(new ClaimResult.Granted(token(line.revision()), standing.claim.lease()))
-                    : Mono.error(standing.tooLate());
+            crowds.leave(state);
+            return state.own(line.revision())
+                    ? Mono.just(new ClaimResult.Granted(token(line.revision()), state.claim.lease()))
+                    : Mono.error(state.tooLate());
         }
-        if (standing.claim.mode() == Claim.Mode.TRY) {
-            return release(standing.claim).thenReturn(new ClaimResult.Busy());
+        if (state.claim.mode() == Claim.Mode.TRY) {
+            return release(state.claim).thenReturn(new ClaimResult.Busy());
         }
         ClaimState own = null;
-        if (standing.isWhole()) {
-            turns.follow(standing, line.revision(), line.predecessor());
+        if (state.isWhole()) {
+            turns.follow(state, line.revision(), line.predecessor());
             own = own(line.predecessor());
         } else {
-            crowds.join(standing, line.revision(), line.predecessor());
+            crowds.join(state, line.revision(), line.predecessor());
         }
         // A key of this claim that is gone was made at an earlier revision, and one put later is made at a later one.
         return Mono.just(new ClaimResult.Queued(
-                standing.claim.lease(), own == null ? null : own.claim.id(), token(line.revision() - 1)));
+                state.claim.lease(), own == null ? null : own.claim.id(), token(line.revision() - 1)));
     }
 
     /**
@@ -188,26 +188,26 @@ final class ClaimRegistry implements Lease.Findings {
     // ---- keep
 
     Mono<RenewalResult> renew(List<Claim> held) {
-        return Renewal.of(held, standings, etcd::now);
+        return Renewal.of(held, states, etcd::now);
     }
 
     @Override
-    public void vanished(ClaimState standing) {
-        turns.tellSuccessor(standing);
+    public void vanished(ClaimState state) {
+        turns.tellSuccessor(state);
         pushes.push(
-                standing.isLost()
-                        ? new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED)
-                        : Turns.recheck(standing));
+                state.isLost()
+                        ? new Signal.Suspect(state.claim.id(), LossReason.EXPIRED)
+                        : Turns.recheck(state));
     }
 
     /** As if its lease had ended, which others keep alive. */
     @Override
-    public void forsaken(ClaimState standing) {
-        boolean owned = standing.isOwner();
+    public void forsaken(ClaimState state) {
+        boolean owned = state.isOwner();
         Disposable unused =
-                FireAndForget.run("ending a claim that is not asked about any more", release(standing.claim));
+                FireAndForget.run("ending a claim that is not asked about any more", release(state.claim));
         if (owned) {
-            pushes.push(new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED));
+            pushes.push(new Signal.Suspect(state.claim.id(), LossReason.EXPIRED));
         }
     }
 
@@ -237,33 +237,33 @@ final class ClaimRegistry implements Lease.Findings {
 
     Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
-            ClaimState standing = standings.remove(claim.id());
-            if (standing == null) {
+            ClaimState state = states.remove(claim.id());
+            if (state == null) {
                 return deleteAgain(claim);
             }
-            boolean owner = standing.leave();
+            boolean owner = state.leave();
             Runnable unanswered = owner ? () -> remember(claim) : () -> {};
-            boolean settled = standing.isSettled();
-            if (standing.lease() == null) {
+            boolean settled = state.isSettled();
+            if (state.lease() == null) {
                 // Its key was never put, and now never will be.
-                depart(standing, settled);
+                depart(state, settled);
                 return Mono.just(false);
             }
-            return keys.delete(standing, owner)
+            return keys.delete(state, owner)
                     .doOnNext(deleted -> {
-                        depart(standing, settled);
-                        turns.tellSuccessor(standing, deleted);
+                        depart(state, settled);
+                        turns.tellSuccessor(state, deleted);
                     })
                     .doOnError(error -> {
-                        depart(standing, false);
+                        depart(state, false);
                         unanswered.run();
-                        turns.tellSuccessor(standing);
+                        turns.tellSuccessor(state);
                     })
                     .doOnCancel(() -> {
-                        depart(standing, false);
+                        depart(state, false);
                         unanswered.run();
                     })
-                    .flatMap(deleted -> leases.drop(claim, standing.lease()).thenReturn(deleted.wasFirst()));
+                    .flatMap(deleted -> leases.drop(claim, state.lease()).thenReturn(deleted.wasFirst()));
         });
     }
 
@@ -282,34 +282,34 @@ final class ClaimRegistry implements Lease.Findings {
     /** From then on the key is like that of another client: the claim behind it watches it. */
     Mono<Boolean> keep(Claim held, Claim kept) {
         return Mono.defer(() -> {
-            ClaimState standing = standings.get(held.id());
-            if (standing == null || !standing.isOwner()) {
+            ClaimState state = states.get(held.id());
+            if (state == null || !state.isOwner()) {
                 return keys.isIn(kept);
             }
             return leases.outlasting(kept.lease())
-                    .flatMap(lease -> keys.leaveTo(standing, kept, lease))
+                    .flatMap(lease -> keys.leaveTo(state, kept, lease))
                     .flatMap(owned -> {
-                        if (!owned || !standings.remove(held.id(), standing)) {
+                        if (!owned || !states.remove(held.id(), state)) {
                             return Mono.just(owned);
                         }
-                        boolean unused = standing.leave();
-                        depart(standing, false);
-                        turns.tellSuccessor(standing);
-                        return leases.drop(held, standing.lease()).thenReturn(true);
+                        boolean unused = state.leave();
+                        depart(state, false);
+                        turns.tellSuccessor(state);
+                        return leases.drop(held, state.lease()).thenReturn(true);
                     });
         });
     }
 
-    private void abandon(ClaimState standing) {
-        if (standings.remove(standing.claim.id(), standing)) {
-            boolean unused = standing.leave();
-            depart(standing, standing.isSettled() && standing.lease() == null);
+    private void abandon(ClaimState state) {
+        if (states.remove(state.claim.id(), state)) {
+            boolean unused = state.leave();
+            depart(state, state.isSettled() && state.lease() == null);
         }
     }
 
     Mono<Void> close() {
         return Mono.defer(() -> {
-            standings.values().forEach(this::abandon);
+            states.values().forEach(this::abandon);
             return leases.revokeAll();
         });
     }

@@ -65,17 +65,17 @@ final class Crowds {
     }
 
     /** The claim was seen to wait, once it was made at that revision. */
-    void join(ClaimState standing, long revision, KeyValue awaited) {
+    void join(ClaimState state, long revision, KeyValue awaited) {
         Crowd crowd;
         Disposable.Swap earlier;
         Disposable.Swap begun = Disposables.swap();
         synchronized (this) {
-            if (!standing.isWaiting() || standing.revision() != revision) {
+            if (!state.isWaiting() || state.revision() != revision) {
                 return;
             }
-            crowd = crowds.computeIfAbsent(standing.claim.key(), Crowd::new);
-            Member member = new Member(standing, revision);
-            if (member.equals(crowd.members.put(standing.name, member))) {
+            crowd = crowds.computeIfAbsent(state.claim.key(), Crowd::new);
+            Member member = new Member(state, revision);
+            if (member.equals(crowd.members.put(state.name, member))) {
                 return;
             }
             boolean behindTheTarget = crowd.target == null || crowd.target.revision < revision;
@@ -96,13 +96,13 @@ final class Crowds {
     }
 
     /** The claim waits no longer. Those behind it are covered by what was watched for it. */
-    void leave(ClaimState standing) {
+    void leave(ClaimState state) {
         Disposable.Swap watch = null;
         synchronized (this) {
-            Crowd crowd = crowds.get(standing.claim.key());
-            Member member = crowd == null ? null : crowd.members.get(standing.name);
-            if (crowd != null && member != null && member.claim == standing) {
-                crowd.members.remove(standing.name);
+            Crowd crowd = crowds.get(state.claim.key());
+            Member member = crowd == null ? null : crowd.members.get(state.name);
+            if (crowd != null && member != null && member.claim == state) {
+                crowd.members.remove(state.name);
                 if (crowd.members.isEmpty()) {
                     crowds.remove(crowd.key);
                     watch = crowd.watch;

@@ -15,18 +15,18 @@ final class ForcedReleases {
 
     private final ClaimKeys keys;
     private final Turns turns;
-    private final Map<String, ClaimState> standings;
+    private final Map<String, ClaimState> states;
 
-    ForcedReleases(ClaimKeys keys, Turns turns, Map<String, ClaimState> standings) {
+    ForcedReleases(ClaimKeys keys, Turns turns, Map<String, ClaimState> states) {
         this.keys = keys;
         this.turns = turns;
-        this.standings = standings;
+        this.states = states;
     }
 
     /** There was notice of this one. */
     Mono<Signal> noticed(String claimId) {
-        ClaimState standing = standings.get(claimId);
-        return standing == null ? Mono.empty() : look(standing, Mono.just(LossReason.FORCED));
+        ClaimState state = states.get(claimId);
+        return state == null ? Mono.empty() : look(state, Mono.just(LossReason.FORCED));
     }
 
     /**
@@ -34,14 +34,14 @@ final class ForcedReleases {
      * question would show the end.
      */
     Flux<Signal> missed() {
-        return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
-                .filter(standing -> standing.claim.keeping() == Claim.Keeping.ONCE)
-                .flatMap(standing -> look(standing, whatHappened(standing)), AT_ONCE);
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
+                .filter(state -> state.claim.keeping() == Claim.Keeping.ONCE)
+                .flatMap(state -> look(state, whatHappened(state)), AT_ONCE);
     }
 
     /** By force is what is left, if its lease is there. */
-    private static Mono<LossReason> whatHappened(ClaimState standing) {
-        Lease lease = standing.lease();
+    private static Mono<LossReason> whatHappened(ClaimState state) {
+        Lease lease = state.lease();
         return lease == null
                 ? Mono.just(LossReason.EXPIRED)
                 : lease.isThere()
@@ -49,18 +49,18 @@ final class ForcedReleases {
                         .onErrorReturn(LossReason.EXPIRED);
     }
 
-    private Mono<Signal> look(ClaimState standing, Mono<LossReason> reason) {
-        if (!standing.isOwner()) {
+    private Mono<Signal> look(ClaimState state, Mono<LossReason> reason) {
+        if (!state.isOwner()) {
             return Mono.empty();
         }
-        long revision = standing.revision();
-        return keys.look(standing, revision)
+        long revision = state.revision();
+        return keys.look(state, revision)
                 .filter(line -> line.revision() != revision)
                 .flatMap(line -> reason)
                 .<Signal>map(why -> {
-                    standing.vanished(revision);
-                    turns.tellSuccessor(standing);
-                    return new Signal.Suspect(standing.claim.id(), why);
+                    state.vanished(revision);
+                    turns.tellSuccessor(state);
+                    return new Signal.Suspect(state.claim.id(), why);
                 })
                 .onErrorResume(error -> Mono.empty());
     }

@@ -27,10 +27,10 @@ final class Lease {
     /** What the list of keys and the end of a lease bring to light. */
     interface Findings {
         /** A claim's key is gone though its lease is not. */
-        void vanished(ClaimState standing);
+        void vanished(ClaimState state);
 
         /** Its client has not asked about a claim for a lease of its own. */
-        void forsaken(ClaimState standing);
+        void forsaken(ClaimState state);
 
         /** A key was put too late, for a claim that has ended. */
         Mono<Void> stray(ByteSequence name, long lease);
@@ -60,12 +60,12 @@ final class Lease {
         this.findings = findings;
     }
 
-    void add(ClaimState standing) {
-        claims.put(standing.tail, standing);
+    void add(ClaimState state) {
+        claims.put(state.tail, state);
     }
 
-    void remove(ClaimState standing) {
-        claims.remove(standing.tail, standing);
+    void remove(ClaimState state) {
+        claims.remove(state.tail, state);
     }
 
     /** Those whose keys are bound to it now. */
@@ -110,8 +110,8 @@ final class Lease {
     }
 
     /** As the other, for what was asked about a claim at a time. */
-    Mono<Boolean> cover(ClaimState standing, long askedAt) {
-        return cover(askedAt + standing.claim.lease().toNanos()).thenReturn(true);
+    Mono<Boolean> cover(ClaimState state, long askedAt) {
+        return cover(askedAt + state.claim.lease().toNanos()).thenReturn(true);
     }
 
     /** Completes when the store is sure to keep the lease until then, asking it only if that is not known yet. */
@@ -179,10 +179,10 @@ final class Lease {
             }
         }
         claims.values().stream()
-                .filter(standing -> !present.contains(standing.tail) && standing.missingSince(askedAt))
+                .filter(state -> !present.contains(state.tail) && state.missingSince(askedAt))
                 .forEach(findings::vanished);
         long now = System.nanoTime();
-        claims.values().stream().filter(standing -> standing.isForsaken(now)).forEach(findings::forsaken);
+        claims.values().stream().filter(state -> state.isForsaken(now)).forEach(findings::forsaken);
         return Flux.fromIterable(strays)
                 .flatMap(name -> findings.stray(name, id), 8)
                 .then();

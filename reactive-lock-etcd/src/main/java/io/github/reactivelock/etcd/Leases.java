@@ -61,10 +61,10 @@ final class Leases {
         this.findings = findings;
     }
 
-    Mono<Lease> of(ClaimState standing) {
-        Claim claim = standing.claim;
+    Mono<Lease> of(ClaimState state) {
+        Claim claim = state.claim;
         if (claim.keeping() == Claim.Keeping.ONCE) {
-            return grant(seconds(claim.lease()), id -> standing.tail);
+            return grant(seconds(claim.lease()), id -> state.tail);
         }
         long seconds = seconds(claim.lease().plus(SLACK));
         return shared.compute(seconds, (time, present) -> {

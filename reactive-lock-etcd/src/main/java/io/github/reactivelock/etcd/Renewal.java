@@ -18,15 +18,15 @@ final class Renewal {
 
     private Renewal() {}
 
-    static Mono<RenewalResult> of(List<Claim> held, Map<String, ClaimState> standings, LongSupplier clock) {
+    static Mono<RenewalResult> of(List<Claim> held, Map<String, ClaimState> states, LongSupplier clock) {
         return Mono.defer(() -> {
             long askedAt = clock.getAsLong();
             Map<Lease, Long> wanted = new HashMap<>();
             for (Claim claim : held) {
-                ClaimState standing = standings.get(claim.id());
-                Lease lease = standing == null ? null : standing.lease();
-                if (standing != null && lease != null) {
-                    standing.wanted();
+                ClaimState state = states.get(claim.id());
+                Lease lease = state == null ? null : state.lease();
+                if (state != null && lease != null) {
+                    state.wanted();
                     wanted.merge(lease, askedAt + claim.lease().toNanos(), Math::max);
                 }
             }
@@ -40,7 +40,7 @@ final class Renewal {
                                 return Mono.empty();
                             }))
                     .collect(HashSet<Lease>::new, Set::add)
-                    .map(covered -> outcome(held, standings, covered))
+                    .map(covered -> outcome(held, states, covered))
                     .flatMap(result -> failures.isEmpty()
                                     || !result.lost().isEmpty()
                                     || !result.renewed().isEmpty()
@@ -49,15 +49,15 @@ final class Renewal {
         });
     }
 
-    private static RenewalResult outcome(List<Claim> held, Map<String, ClaimState> standings, Set<Lease> covered) {
+    private static RenewalResult outcome(List<Claim> held, Map<String, ClaimState> states, Set<Lease> covered) {
         Set<String> renewed = new HashSet<>();
         Map<String, LossReason> lost = new HashMap<>();
         for (Claim claim : held) {
-            ClaimState standing = standings.get(claim.id());
-            Lease lease = standing == null ? null : standing.lease();
+            ClaimState state = states.get(claim.id());
+            Lease lease = state == null ? null : state.lease();
             if (lease != null && lease.hasEnded()) {
                 lost.put(claim.id(), LossReason.SESSION_LOST);
-            } else if (standing == null || !standing.isOwner()) {
+            } else if (state == null || !state.isOwner()) {
                 lost.put(claim.id(), LossReason.EXPIRED);
             } else if (lease != null && covered.contains(lease)) {
                 renewed.add(claim.id());

@@ -34,66 +34,66 @@ final class Turns {
     }
 
     /** Waits until the key before this claim's is gone. */
-    void follow(ClaimState standing, long revision, KeyValue predecessor) {
+    void follow(ClaimState state, long revision, KeyValue predecessor) {
         ClaimState before = own.of(predecessor);
-        Disposable.Swap watch = standing.follow(revision, Following.of(predecessor, before));
-        if (watch != null && (before == null || !before.isFollowedBy(standing, predecessor.getCreateRevision()))) {
+        Disposable.Swap watch = state.follow(revision, Following.of(predecessor, before));
+        if (watch != null && (before == null || !before.isFollowedBy(state, predecessor.getCreateRevision()))) {
             Mono<Void> news = keys.untilGone(predecessor)
                     .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
                             .then())
                     .then(Mono.defer(() -> {
-                        standing.followed(watch);
-                        return lookAfterwards(standing, revision);
+                        state.followed(watch);
+                        return lookAfterwards(state, revision);
                     }));
             boolean unused = watch.update(FireAndForget.run("waiting for a lock in etcd", news));
         }
     }
 
-    private Mono<Void> lookAfterwards(ClaimState standing, long revision) {
-        return keys.look(standing, revision)
-                .flatMap(line -> moved(standing, revision, line))
+    private Mono<Void> lookAfterwards(ClaimState state, long revision) {
+        return keys.look(state, revision)
+                .flatMap(line -> moved(state, revision, line))
                 .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
-                        .thenReturn(recheck(standing)))
+                        .thenReturn(recheck(state)))
                 .doOnNext(pushes::push)
                 .then();
     }
 
-    private Mono<Signal> moved(ClaimState standing, long revision, QueuePosition line) {
+    private Mono<Signal> moved(ClaimState state, long revision, QueuePosition line) {
         if (line.revision() != revision) {
-            standing.vanished(revision);
-            return Mono.just(recheck(standing));
+            state.vanished(revision);
+            return Mono.just(recheck(state));
         }
         if (line.predecessor() != null) {
-            follow(standing, revision, line.predecessor());
+            follow(state, revision, line.predecessor());
             return Mono.empty();
         }
-        return standing.own(revision)
-                ? Mono.just(new Signal.Grant(standing.claim.id(), ClaimRegistry.token(revision)))
+        return state.own(revision)
+                ? Mono.just(new Signal.Grant(state.claim.id(), ClaimRegistry.token(revision)))
                 : Mono.empty();
     }
 
-    static Signal recheck(ClaimState standing) {
-        return new Signal.Recheck(standing.claim.key());
+    static Signal recheck(ClaimState state) {
+        return new Signal.Recheck(state.claim.key());
     }
 
     /** A claim of this client that is next needs no watch and no question: the deletion has shown it. */
-    void tellSuccessor(ClaimState standing, ClaimKeys.Deleted deleted) {
-        ClaimState next = standing.successor();
-        if (next == null || !next.isFollowing(standing)) { // it has lost its key, and stands elsewhere
+    void tellSuccessor(ClaimState state, ClaimKeys.Deleted deleted) {
+        ClaimState next = state.successor();
+        if (next == null || !next.isFollowing(state)) { // it has lost its key, and stands elsewhere
             return;
         }
         long revision = deleted.revisionIfFirst(next.name);
         if (revision != 0 && next.own(revision)) {
             next.unfollow();
             pushes.push(new Signal.Grant(next.claim.id(), ClaimRegistry.token(revision)));
-        } else if (!standing.splice(next)) {
-            tellSuccessor(standing);
+        } else if (!state.splice(next)) {
+            tellSuccessor(state);
         }
     }
 
     /** The claim behind one that has left, or lost its key, looks where it stands. */
-    void tellSuccessor(ClaimState standing) {
-        ClaimState next = standing.successor();
+    void tellSuccessor(ClaimState state) {
+        ClaimState next = state.successor();
         if (next != null && next.isWaiting()) {
             next.unfollow();
             Disposable unused = FireAndForget.run("looking whose turn it is", lookAfterwards(next, next.revision()));

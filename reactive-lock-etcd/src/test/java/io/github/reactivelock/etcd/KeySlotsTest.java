@@ -41,56 +41,56 @@ class KeySlotsTest {
 
     @Test
     void aClaimThatLeavesWhileItsKeyIsBeingPutIsNotSettled() {
-        ClaimState standing = standing("put");
-        assertThat(standing.bind(lease())).isNotNull();
+        ClaimState state = state("put");
+        assertThat(state.bind(lease())).isNotNull();
 
-        assertThat(standing.leave()).isFalse();
+        assertThat(state.leave()).isFalse();
 
-        assertThat(standing.isSettled()).isFalse();
-        assertThat(standing.putAgain()).as("may be put once more").isFalse();
+        assertThat(state.isSettled()).isFalse();
+        assertThat(state.putAgain()).as("may be put once more").isFalse();
     }
 
     @Test
     void aClaimIsSettledOnceEveryPutWasAnswered() {
-        ClaimState standing = standing("put");
-        assertThat(standing.bind(lease())).isNotNull();
-        assertThat(standing.putAgain()).isTrue();
-        standing.putAnswered();
-        assertThat(standing.isSettled()).as("with one of two answers").isFalse();
-        standing.putAnswered();
-        assertThat(standing.isSettled()).isTrue();
+        ClaimState state = state("put");
+        assertThat(state.bind(lease())).isNotNull();
+        assertThat(state.putAgain()).isTrue();
+        state.putAnswered();
+        assertThat(state.isSettled()).as("with one of two answers").isFalse();
+        state.putAnswered();
+        assertThat(state.isSettled()).isTrue();
     }
 
     @Test
     void aClaimIsNotFollowedForAnotherThatHadItsPlaceBefore() {
-        ClaimState standing = standing("now");
-        ClaimState next = standing("next");
-        assertThat(standing.isFollowedBy(next, 7)).as("before its key is seen").isFalse();
-        assertThat(standing.seen(9)).isTrue();
+        ClaimState state = state("now");
+        ClaimState next = state("next");
+        assertThat(state.isFollowedBy(next, 7)).as("before its key is seen").isFalse();
+        assertThat(state.seen(9)).isTrue();
 
-        assertThat(standing.isFollowedBy(next, 7)).isFalse();
-        assertThat(standing.successor()).isNull();
-        assertThat(standing.isFollowedBy(next, 9)).isTrue();
-        assertThat(standing.successor()).isSameAs(next);
+        assertThat(state.isFollowedBy(next, 7)).isFalse();
+        assertThat(state.successor()).isNull();
+        assertThat(state.isFollowedBy(next, 9)).isTrue();
+        assertThat(state.successor()).isSameAs(next);
     }
 
     @Test
     void aClaimIsFollowedUntilItsKeysDeletionIsAnswered() {
-        ClaimState standing = standing("leaving");
-        assertThat(standing.bind(lease())).isNotNull();
-        assertThat(standing.seen(9)).isTrue();
-        assertThat(standing.own(9)).isTrue();
-        assertThat(standing.leave()).isTrue();
+        ClaimState state = state("leaving");
+        assertThat(state.bind(lease())).isNotNull();
+        assertThat(state.seen(9)).isTrue();
+        assertThat(state.own(9)).isTrue();
+        assertThat(state.leave()).isTrue();
 
-        assertThat(standing.isFollowedBy(standing("early"), 9)).isTrue();
-        standing.end();
-        assertThat(standing.isFollowedBy(standing("late"), 9)).isFalse();
+        assertThat(state.isFollowedBy(state("early"), 9)).isTrue();
+        state.end();
+        assertThat(state.isFollowedBy(state("late"), 9)).isFalse();
 
-        assertThat(standing.successor()).isNotNull();
-        assertThat(standing.successor().claim.id()).isEqualTo("early");
+        assertThat(state.successor()).isNotNull();
+        assertThat(state.successor().claim.id()).isEqualTo("early");
     }
 
-    private ClaimState standing(String id) {
+    private ClaimState state(String id) {
         Claim claim = new Claim("a", id, "me", Duration.ofSeconds(30), Claim.Mode.QUEUE);
         KeySlot place = places.take("a");
         return new ClaimState(
