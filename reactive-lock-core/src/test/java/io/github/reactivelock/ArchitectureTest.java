@@ -16,6 +16,9 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +27,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import reactor.core.CorePublisher;
 
@@ -195,6 +199,21 @@ class ArchitectureTest {
                         "LockRequest",
                         "LockTimeoutException",
                         "LockUnavailableException");
+    }
+
+    /** {@code BlockHoundAllowances} cannot import them, because the SPI sees no other package of the core. */
+    @Test
+    void whatBlockHoundKnowsByNameIsThere() throws IOException {
+        String allowances =
+                Files.readString(Path.of("src/main/java/io/github/reactivelock/spi/support/BlockHoundAllowances.java"));
+
+        assertThat(Pattern.compile("\"(io\\.github\\.reactivelock\\.[\\w.]+)\", \"(\\w+)\"")
+                        .matcher(allowances)
+                        .results()
+                        .toList())
+                .hasSize(2)
+                .allSatisfy(named -> assertThat(MAIN.get(named.group(1)).getMethods())
+                        .anyMatch(method -> method.getName().equals(named.group(2))));
     }
 
     @Test

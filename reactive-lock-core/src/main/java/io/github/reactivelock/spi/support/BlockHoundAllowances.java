@@ -18,9 +18,9 @@ public final class BlockHoundAllowances implements BlockHoundIntegration {
     @Override
     public void applyTo(BlockHound.Builder builder) {
         builder.allowBlockingCallsInside(RandomId.class.getName(), "next");
-        builder.allowBlockingCallsInside("io.github.reactivelock.HostName", "ofThisProcess");
+        builder.allowBlockingCallsInside("io.github.reactivelock.text.HostName", "ofThisProcess");
         // Looks for a class in jars, as the JVM had done before.
-        builder.allowBlockingCallsInside("io.github.reactivelock.ClassPathFault", "in");
+        builder.allowBlockingCallsInside("io.github.reactivelock.text.ClassPathFault", "in");
         builder.allowBlockingCallsInside(OwnScheduler.class.getName(), "pause");
         builder.allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "remove");
         for (String method : List.of("addWorker", "remove", "shutdown", "shutdownNow")) {
