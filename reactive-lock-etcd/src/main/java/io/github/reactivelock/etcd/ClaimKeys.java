@@ -15,6 +15,7 @@ import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
@@ -90,7 +91,7 @@ final class ClaimKeys {
         boolean tries = state.claim.mode() == Claim.Mode.TRY;
         Cmp absent = new Cmp(state.name, Cmp.Op.EQUAL, CmpTarget.createRevision(0));
         AtomicInteger attempts = new AtomicInteger();
-        return etcd.txn(txn -> {
+        return etcd.txn(Rank.OTHER, txn -> {
                     if (attempts.getAndIncrement() > 0) {
                         boolean unused = state.putAgain();
                     }
@@ -216,9 +217,11 @@ final class ClaimKeys {
     Mono<Boolean> leaveTo(ClaimState owner, Claim kept, long lease) {
         ByteSequence value = new ClaimValue(session.get(), kept.id(), kept.owner()).bytes();
         PutOption bound = PutOption.builder().withLeaseId(lease).build();
-        return etcd.txn(txn -> txn.If(isPut(owner.name, owner.value))
-                        .Then(Op.put(owner.name, value, bound))
-                        .Else(Op.get(owner.name, GetOption.DEFAULT)))
+        return etcd.txn(
+                        Rank.HOLD,
+                        txn -> txn.If(isPut(owner.name, owner.value))
+                                .Then(Op.put(owner.name, value, bound))
+                                .Else(Op.get(owner.name, GetOption.DEFAULT)))
                 .map(answer -> answer.isSucceeded()
                         || answer.getGetResponses().get(0).getKvs().stream()
                                 .anyMatch(kv -> kv.getValue().equals(value)));
@@ -246,7 +249,7 @@ final class ClaimKeys {
     private Mono<Deleted> deleteFirst(ClaimState owner, @Nullable ClaimState next) {
         Op delete = Op.delete(owner.name, DeleteOption.DEFAULT);
         AtomicInteger attempts = new AtomicInteger();
-        return etcd.txn(txn -> {
+        return etcd.txn(Rank.END, txn -> {
                     attempts.incrementAndGet();
                     Txn guarded = txn.If(isPut(owner.name, owner.value));
                     return next == null
@@ -264,7 +267,7 @@ final class ClaimKeys {
     private Mono<Boolean> delete(ByteSequence lock, ByteSequence name, ByteSequence value) {
         boolean whole = KeyLayout.share(name).isWhole();
         Op line = Op.get(lock, whole ? Ranges.FIRST : Ranges.LINE);
-        return etcd.txn(txn -> txn.If(isPut(name, value)).Then(line, Op.delete(name, DeleteOption.DEFAULT)))
+        return etcd.txn(Rank.END, txn -> txn.If(isPut(name, value)).Then(line, Op.delete(name, DeleteOption.DEFAULT)))
                 .map(answer -> answer.isSucceeded()
                         && Line.of(answer.getGetResponses().get(0).getKvs()).holders().stream()
                                 .anyMatch(kv -> kv.getKey().equals(name)));
@@ -302,7 +305,7 @@ final class ClaimKeys {
     /** Deletes the key of that name that was made at a revision. */
     Mono<Void> delete(ByteSequence name, long revision) {
         Cmp same = new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
-        return etcd.txn(txn -> txn.If(same).Then(Op.delete(name, DeleteOption.DEFAULT)))
+        return etcd.txn(Rank.END, txn -> txn.If(same).Then(Op.delete(name, DeleteOption.DEFAULT)))
                 .then();
     }
 }

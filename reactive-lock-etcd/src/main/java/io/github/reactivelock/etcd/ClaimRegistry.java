@@ -47,6 +47,11 @@ final class ClaimRegistry implements Lease.Findings {
 
     // ---- claim
 
+    /** Which of its commands stands in line is not known; one that has left is soon answered where others are. */
+    boolean holdsBack(Claim claim) {
+        return etcd.isCrowded() && standings.containsKey(claim.id());
+    }
+
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             long askedAt = etcd.now();

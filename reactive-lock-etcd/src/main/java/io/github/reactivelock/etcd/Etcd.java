@@ -12,6 +12,8 @@ import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
+import io.github.reactivelock.spi.support.Departures;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
@@ -76,6 +78,7 @@ final class Etcd {
     private final long patience;
     private final SuspendClock clock;
     private final AtomicReference<@Nullable Opened> opened = new AtomicReference<>();
+    private final Departures departures = new Departures();
     private volatile boolean closed;
 
     Etcd(ClientSource source, EtcdBackendOptions options) {
@@ -94,12 +97,17 @@ final class Etcd {
         return clock.lookAndTell();
     }
 
-    Mono<TxnResponse> txn(UnaryOperator<Txn> content) {
-        return ask(client -> content.apply(client.getKVClient().txn()).commit());
+    /** Whether there are more commands than may leave, so that an unanswered one may stand in line. */
+    boolean isCrowded() {
+        return departures.isCrowded();
+    }
+
+    Mono<TxnResponse> txn(Rank rank, UnaryOperator<Txn> content) {
+        return ask(rank, client -> content.apply(client.getKVClient().txn()).commit());
     }
 
     Mono<GetResponse> get(ByteSequence key, GetOption option) {
-        return ask(client -> client.getKVClient().get(key, option));
+        return ask(Rank.LOOK, client -> client.getKVClient().get(key, option));
     }
 
     /** How many changes there have been if the first of them can still be read, or zero. Asked with a key of ours. */
@@ -107,29 +115,32 @@ final class Etcd {
         GetOption now = GetOption.builder().withCountOnly(true).build();
         GetOption first =
                 GetOption.builder().withCountOnly(true).withRevision(1).build();
-        return ask(client -> client.getKVClient()
-                .get(key, now)
-                .thenCompose(present -> client.getKVClient()
-                        .get(key, first)
-                        .handle((past, error) ->
-                                error == null ? present.getHeader().getRevision() : 0L)));
+        return ask(
+                Rank.LOOK,
+                client -> client.getKVClient()
+                        .get(key, now)
+                        .thenCompose(present -> client.getKVClient()
+                                .get(key, first)
+                                .handle((past, error) ->
+                                        error == null ? present.getHeader().getRevision() : 0L)));
     }
 
     Mono<LeaseGrantResponse> grantLease(long seconds) {
-        return ask(client -> client.getLeaseClient().grant(seconds));
+        return ask(Rank.HOLD, client -> client.getLeaseClient().grant(seconds));
     }
 
     /** The lease's time to live in seconds, from now on. */
     Mono<Long> keepAlive(long lease) {
-        return ask(client -> client.getLeaseClient().keepAliveOnce(lease)).map(answer -> answer.getTTL());
+        return ask(Rank.HOLD, client -> client.getLeaseClient().keepAliveOnce(lease))
+                .map(answer -> answer.getTTL());
     }
 
     Mono<LeaseTimeToLiveResponse> timeToLive(long lease, LeaseOption option) {
-        return ask(client -> client.getLeaseClient().timeToLive(lease, option));
+        return ask(Rank.HOLD, client -> client.getLeaseClient().timeToLive(lease, option));
     }
 
     Mono<Void> revoke(long lease) {
-        return ask(client -> client.getLeaseClient().revoke(lease)).then();
+        return ask(Rank.HOLD, client -> client.getLeaseClient().revoke(lease)).then();
     }
 
     /**
@@ -186,12 +197,12 @@ final class Etcd {
         });
     }
 
-    private <T> Mono<T> ask(Function<Client, CompletableFuture<T>> command) {
-        return Mono.defer(() -> {
+    private <T> Mono<T> ask(Rank rank, Function<Client, CompletableFuture<T>> command) {
+        return departures.inTurn(rank, Mono.defer(() -> {
             // The clock of silence goes on while a verdict is pending.
             Disposable counting = PAUSES.after(Duration.ofNanos(patience), () -> {});
             return attempt(command, PAUSES.now() + patience, FIRST_PAUSE).doFinally(signal -> counting.dispose());
-        });
+        }));
     }
 
     private <T> Mono<T> attempt(Function<Client, CompletableFuture<T>> command, long until, Duration pause) {

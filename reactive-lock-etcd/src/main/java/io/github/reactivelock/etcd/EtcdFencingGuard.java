@@ -7,6 +7,7 @@ import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
 import io.github.reactivelock.spi.FencingTokens;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.state.StaleTokenException;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -49,7 +50,8 @@ public final class EtcdFencingGuard {
     public Mono<TxnResponse> write(String key, long fencingToken, Op... changes) {
         ByteSequence lock = names.lock(key);
         return held(key, fencingToken)
-                .flatMap(held -> etcd.txn(txn -> txn.If(held).Then(changes).Else(Op.get(lock, Ranges.FIRST))))
+                .flatMap(held ->
+                        etcd.txn(Rank.OTHER, txn -> txn.If(held).Then(changes).Else(Op.get(lock, Ranges.FIRST))))
                 .flatMap(answer -> answer.isSucceeded()
                         ? Mono.just(answer)
                         : Mono.error(new StaleTokenException(

@@ -216,6 +216,11 @@ public final class EtcdLockBackend implements LockBackend {
     }
 
     @Override
+    public boolean holdsBack(Claim claim) {
+        return queue.holdsBack(claim);
+    }
+
+    @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
         return queue.renew(held);
     }

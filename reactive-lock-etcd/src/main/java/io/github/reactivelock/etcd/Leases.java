@@ -4,6 +4,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,7 +120,7 @@ final class Leases {
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
         Disposable unused = FireAndForget.run(
                 "marking a lease",
-                etcd.txn(txn -> txn.Then(Op.put(marker, ByteSequence.EMPTY, bound)))
+                etcd.txn(Rank.HOLD, txn -> txn.Then(Op.put(marker, ByteSequence.EMPTY, bound)))
                         .doOnNext(put -> {
                             if (open.contains(lease)) {
                                 marked.put(

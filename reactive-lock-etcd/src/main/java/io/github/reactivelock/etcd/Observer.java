@@ -11,6 +11,7 @@ import io.etcd.jetcd.options.LeaseOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
 import io.github.reactivelock.spi.LockPage;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
@@ -40,7 +41,7 @@ final class Observer {
 
     Mono<LockInfo> inspect(String key) {
         ByteSequence lock = names.lock(key);
-        return etcd.txn(txn -> txn.Then(Op.get(lock, Ranges.SHOWN), Op.get(lock, Ranges.COUNT)))
+        return etcd.txn(Rank.LOOK, txn -> txn.Then(Op.get(lock, Ranges.SHOWN), Op.get(lock, Ranges.COUNT)))
                 .flatMap(answer -> {
                     List<KeyValue> line = answer.getGetResponses().get(0).getKvs();
                     long count = answer.getGetResponses().get(1).getCount();
@@ -191,7 +192,7 @@ final class Observer {
     }
 
     private Mono<Boolean> end(KeyValue owner, AtomicInteger attempts, Op... steps) {
-        return etcd.txn(txn -> {
+        return etcd.txn(Rank.LOOK, txn -> {
                     attempts.incrementAndGet();
                     return txn.If(madeAt(owner)).Then(steps);
                 })

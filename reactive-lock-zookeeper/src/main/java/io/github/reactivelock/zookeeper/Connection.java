@@ -1,10 +1,11 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.support.Departures;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
-import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.state.LossReason;
-import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -2,8 +2,8 @@ package io.github.reactivelock.zookeeper;
 
 import static java.util.stream.Collectors.toUnmodifiableSet;
 
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

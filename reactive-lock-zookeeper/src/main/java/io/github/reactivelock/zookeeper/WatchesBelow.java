@@ -1,8 +1,8 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;

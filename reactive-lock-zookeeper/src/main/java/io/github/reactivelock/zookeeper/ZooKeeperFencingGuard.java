@@ -1,8 +1,8 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.FencingTokens;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.state.StaleTokenException;
-import io.github.reactivelock.zookeeper.Departures.Rank;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.framework.api.transaction.CuratorOp;

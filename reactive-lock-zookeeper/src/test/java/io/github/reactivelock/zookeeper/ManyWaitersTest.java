@@ -8,6 +8,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.support.Departures;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.spi.support.Departures;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

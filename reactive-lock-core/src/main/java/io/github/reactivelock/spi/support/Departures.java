@@ -1,0 +1,168 @@
+package io.github.reactivelock.spi.support;
+
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Signal;
+
+/**
+ * Which commands of a store leave for its server, and when. Only so many are unanswered at a time, the others stand in a
+ * line: one that is not wanted any more goes from there without a trace. One that has left counts until it is answered,
+ * whether its asker still waits or not, because driver and server deal with it all the same. Safe for use from any
+ * thread.
+ */
+public final class Departures {
+
+    /** Who leaves before whom. */
+    public enum Rank {
+        /** About holds: few, and they stand behind none. */
+        HOLD,
+        /** The end of a claim, which lets others in. */
+        END,
+        /** What is there. */
+        LOOK,
+        /** What makes new work: claims and their watches. */
+        OTHER
+    }
+
+    /** Commands that may be unanswered, which a server takes from one client without delay for others. */
+    public static final int MOST = 128;
+
+    private final Map<Rank, Set<Runnable>> lines = new EnumMap<>(Rank.class);
+    private final AtomicInteger steps = new AtomicInteger();
+    private int unanswered;
+    private volatile int most = MOST;
+    private volatile int standing;
+
+    /** A line that is empty. */
+    public Departures() {
+        for (Rank rank : Rank.values()) {
+            lines.put(rank, new LinkedHashSet<>());
+        }
+    }
+
+    /**
+     * Puts work in line. Cold; what has left goes on after a cancel, and one that has not is withdrawn by it.
+     *
+     * @param rank of the command
+     * @param work sends the command, and ends with its answer
+     * @param <T> the answer's type
+     * @return as the work
+     */
+    public <T> Mono<T> inTurn(Rank rank, Mono<T> work) {
+        return Mono.<Signal<T>>create(sink -> {
+                    Mono<Signal<T>> told = work.materialize().doOnNext(answer -> {
+                        answered(rank);
+                        sink.success(answer);
+                    });
+                    Runnable leaving = () -> {
+                        Disposable unused = FireAndForget.run("a command in its turn", told);
+                    };
+                    MonoSink<Signal<T>> unused = sink.onCancel(() -> withdraw(rank, leaving));
+                    add(rank, leaving);
+                })
+                .dematerialize();
+    }
+
+    /**
+     * Runs a command when it is its turn, perhaps at once; {@link #answered} has to follow.
+     *
+     * @param rank of the command
+     * @param command must not block
+     */
+    public void add(Rank rank, Runnable command) {
+        if (rank == Rank.HOLD) {
+            command.run();
+            return;
+        }
+        synchronized (this) {
+            line(rank).add(command);
+            standing++;
+        }
+        letGo();
+    }
+
+    /**
+     * Takes a command out of the line, if it has not left.
+     *
+     * @param rank as when it was added
+     * @param command the same
+     */
+    public synchronized void withdraw(Rank rank, Runnable command) {
+        if (line(rank).remove(command)) {
+            standing--;
+        }
+    }
+
+    /**
+     * Tells that one command that left is not under way any more.
+     *
+     * @param rank of that command
+     */
+    public void answered(Rank rank) {
+        if (rank != Rank.HOLD) {
+            synchronized (this) {
+                unanswered--;
+            }
+            letGo();
+        }
+    }
+
+    /**
+     * Tells whether commands stand in line.
+     *
+     * @return true if there are more than may leave
+     */
+    public boolean isCrowded() {
+        return standing > 0;
+    }
+
+    /** All that stand here leave: there is no server any more, and each is to find that out. */
+    public void end() {
+        most = Integer.MAX_VALUE;
+        letGo();
+    }
+
+    /** One at a time, because what leaves may be answered at once. */
+    private void letGo() {
+        int missed = 1;
+        if (steps.getAndIncrement() != 0) {
+            return;
+        }
+        while (missed != 0) {
+            Runnable next = next();
+            while (next != null) {
+                next.run();
+                next = next();
+            }
+            missed = steps.addAndGet(-missed);
+        }
+    }
+
+    private synchronized @Nullable Runnable next() {
+        if (standing == 0 || unanswered >= most) {
+            return null;
+        }
+        for (Set<Runnable> line : lines.values()) {
+            if (!line.isEmpty()) {
+                Runnable first = line.iterator().next();
+                line.remove(first);
+                standing--;
+                unanswered++;
+                return first;
+            }
+        }
+        return null;
+    }
+
+    private Set<Runnable> line(Rank rank) {
+        return Objects.requireNonNull(lines.get(rank));
+    }
+}
