@@ -9,6 +9,7 @@ import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.spi.support.RepeatedFailures;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.observation.Observation;
@@ -19,7 +20,6 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -39,7 +39,8 @@ public final class LockObservations implements LockListener {
     /** Where instrumented code keeps its observation in the Reactor Context: ObservationThreadLocalAccessor.KEY. */
     static final String PARENT = "micrometer.observation";
 
-    private static final Logger log = LoggerFactory.getLogger(LockObservations.class);
+    private static final RepeatedFailures FAILURES = new RepeatedFailures(
+            LoggerFactory.getLogger(LockObservations.class), "a handler of observations threw; it is ignored");
 
     private final MeterRegistry meters;
     private final ObservationRegistry observations;
@@ -269,7 +270,7 @@ public final class LockObservations implements LockListener {
             try {
                 end(ended.observation, outcome, failure);
             } catch (Throwable thrown) { // of a handler of the application's; what is counted does not depend on it
-                log.warn("a handler of observations threw; it is ignored", thrown);
+                FAILURES.add(thrown);
             }
         }
         return ended;

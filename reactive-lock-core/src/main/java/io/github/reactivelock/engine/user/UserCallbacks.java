@@ -3,6 +3,7 @@ package io.github.reactivelock.engine.user;
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockListener;
 import io.github.reactivelock.engine.Settings;
+import io.github.reactivelock.spi.support.RepeatedFailures;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,6 +20,7 @@ public final class UserCallbacks {
     /** Under the name that an application knows. */
     private static final Logger log = LoggerFactory.getLogger("io.github.reactivelock.LockClient");
 
+    private final RepeatedFailures failures = new RepeatedFailures(log, "a LockListener threw; it is ignored");
     private final Scheduler work;
     private final @Nullable LockListener listener;
 
@@ -45,7 +47,7 @@ public final class UserCallbacks {
                 news.accept(listener);
             }
         } catch (Throwable e) { // an Error too: the flow behind it would never get its lock
-            log.warn("a LockListener threw; it is ignored", e);
+            failures.add(e);
         }
     }
 
