@@ -87,13 +87,13 @@ class PackagesTest {
                 Arguments.of(
                         "micrometer",
                         Set.of(
-                                "Events",
-                                "Keys",
+                                "LockObservation$Events",
+                                "LockObservation$Keys",
                                 "LockMeter",
                                 "LockObservation",
                                 "LockObservationContext",
                                 "LockObservations",
-                                "TraceKeys")));
+                                "LockObservation$TraceKeys")));
     }
 
     @ParameterizedTest
