@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.util.Collections;
 import java.util.List;
-import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.Test;
 
 class RedisCallTest {
-
-    private static final ToIntFunction<String> ONE_SLOT = key -> 0;
 
     private static final class Call extends RedisCall {
         Call(String key, String verb) {
@@ -22,27 +19,26 @@ class RedisCallTest {
 
     @Test
     void callsAboutSingleLocksOfOneSlotJoin() {
-        assertThat(new Call("b", "release").joins(List.of(first), ONE_SLOT)).isTrue();
+        assertThat(new Call("b", "release").joins(List.of(first), RedisCallTest::oneSlot)).isTrue();
         assertThat(new Call("b", "release").joins(List.of(first), String::hashCode)).isFalse();
-        assertThat(new Call("b", "renew").joins(List.of(first), ONE_SLOT)).isFalse();
-        assertThat(first.joins(List.of(new Call("b", "renew")), ONE_SLOT)).isFalse();
+        assertThat(new Call("b", "renew").joins(List.of(first), RedisCallTest::oneSlot)).isFalse();
+        assertThat(first.joins(List.of(new Call("b", "renew")), RedisCallTest::oneSlot)).isFalse();
     }
 
     @Test
     void aBatchHasAnEnd() {
         List<Call> before = Collections.nCopies(RedisBatch.MOST_CALLS - 1, first);
 
-        assertThat(first.joins(before, ONE_SLOT)).isTrue();
-        assertThat(first.joins(Collections.nCopies(RedisBatch.MOST_CALLS, first), ONE_SLOT)).isFalse();
+        assertThat(first.joins(before, RedisCallTest::oneSlot)).isTrue();
+        assertThat(first.joins(Collections.nCopies(RedisBatch.MOST_CALLS, first), RedisCallTest::oneSlot)).isFalse();
     }
 
     @Test
     void aCallThatCannotBeExaminedGoesAlone() {
-        ToIntFunction<String> slots = key -> {
-            throw new NoClassDefFoundError("planted");
-        };
-
-        assertThat(new Call("b", "claim").joins(List.of(first), slots)).isFalse();
+        assertThat(new Call("b", "claim").joins(List.of(first), key -> {
+                    throw new NoClassDefFoundError("planted");
+                }))
+                .isFalse();
     }
 
     @Test
@@ -62,5 +58,9 @@ class RedisCallTest {
                     throw new NoClassDefFoundError("planted");
                 }))
                 .doesNotThrowAnyException();
+    }
+
+    private static int oneSlot(String key) {
+        return 0;
     }
 }
