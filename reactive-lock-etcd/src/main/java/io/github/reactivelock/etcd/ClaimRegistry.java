@@ -49,7 +49,7 @@ final class ClaimRegistry implements Lease.Findings {
 
     /** Which of its commands stands in line is not known; one that has left is soon answered where others are. */
     boolean holdsBack(Claim claim) {
-        return etcd.isCrowded() && standings.containsKey(claim.id());
+        return etcd.isCrowded() && states.containsKey(claim.id());
     }
 
     Mono<ClaimResult> claim(Claim claim) {

@@ -33,7 +33,7 @@ final class ClaimRegistry {
     private final Expiries expiries;
     private final Followers followers;
     final KeptNodes kept;
-    private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
+    private final Map<String, ClaimState> states = new ConcurrentHashMap<>();
     /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
     /** Ends that are under way, so that none is asked for beside the first. */
@@ -52,37 +52,37 @@ final class ClaimRegistry {
         this.session = session;
         this.pushes = pushes;
         this.removals = new Removals(connection, nodes);
-        this.kept = new KeptNodes(nodes, removals, standings);
+        this.kept = new KeptNodes(nodes, removals, states);
         this.expiries = new Expiries(removals, pushes);
         this.followers = new Followers(connection, nodes, watches, names, pushes, expiries);
         connection.onChange(this::changed);
     }
 
     @Nullable
-    ClaimState standing(String claimId) {
-        return standings.get(claimId);
+    ClaimState state(String claimId) {
+        return states.get(claimId);
     }
 
     /** The lease of a hold starts anew. */
-    void keep(ClaimState standing, Node node) {
-        expiries.begin(standing, node);
+    void keep(ClaimState state, Node node) {
+        expiries.begin(state, node);
     }
 
     /** A question that has left is answered in the order of the session's, so it is as good as in line with the rest. */
     boolean holdsBack(Claim claim) {
-        return connection.isCrowded() && standings.containsKey(claim.id());
+        return connection.isCrowded() && states.containsKey(claim.id());
     }
 
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
-            ClaimState standing = standings.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
-            standing.claimed();
-            standing.asked();
-            Node node = standing.node();
+            ClaimState state = states.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
+            state.claimed();
+            state.asked();
+            Node node = state.node();
             if (node != null) {
-                return look(standing).doOnError(error -> expiries.beginWait(standing, node));
+                return look(state).doOnError(error -> expiries.beginWait(state, node));
             }
-            return enter(standing, true);
+            return enter(state, true);
         });
     }
 
@@ -90,18 +90,18 @@ final class ClaimRegistry {
      * Looks first: no node is made at a busy lock, or where another claim comes before it. A server may still see a
      * lock that was given back through another, so the answer that the lock is busy is read after a write.
      */
-    private Mono<ClaimResult> enterIfFree(ClaimState standing, boolean mayRepeat) {
-        Claim claim = standing.claim;
+    private Mono<ClaimResult> enterIfFree(ClaimState state, boolean mayRepeat) {
+        Claim claim = state.claim;
         return nodes.counted(claim.key())
                 .filter(seen -> seen.line().admits(claim.share()))
                 .switchIfEmpty(Mono.defer(() -> nodes.latestCounted(claim.key())))
                 .flatMap(seen -> {
                     if (seen.line().has(claim.id())) {
-                        standing.doubted();
-                        return enter(standing, mayRepeat);
+                        state.doubted();
+                        return enter(state, mayRepeat);
                     }
                     return seen.line().admits(claim.share())
-                            ? enter(standing, mayRepeat, nodes.createIfNext(claim, content(claim), seen.next()))
+                            ? enter(state, mayRepeat, nodes.createIfNext(claim, content(claim), seen.next()))
                             : release(claim).thenReturn(new ClaimResult.Busy());
                 });
     }
@@ -110,120 +110,120 @@ final class ClaimRegistry {
         return Content.of(session.get(), claim);
     }
 
-    private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat) {
-        if (standing.isUncertain()) {
-            return settle(standing, mayRepeat);
+    private Mono<ClaimResult> enter(ClaimState state, boolean mayRepeat) {
+        if (state.isUncertain()) {
+            return settle(state, mayRepeat);
         }
-        Claim claim = standing.claim;
-        return claim.mode() == Claim.Mode.TRY && !standing.hasMissedOften()
-                ? enterIfFree(standing, mayRepeat)
-                : enter(standing, mayRepeat, nodes.create(claim, content(claim), standing::mayEnter));
+        Claim claim = state.claim;
+        return claim.mode() == Claim.Mode.TRY && !state.hasMissedOften()
+                ? enterIfFree(state, mayRepeat)
+                : enter(state, mayRepeat, nodes.create(claim, content(claim), state::mayEnter));
     }
 
-    private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat, Mono<Nodes.Entry> creation) {
-        Mono<Nodes.Entry> entering = standing.enter(() -> create(standing, creation));
+    private Mono<ClaimResult> enter(ClaimState state, boolean mayRepeat, Mono<Nodes.Entry> creation) {
+        Mono<Nodes.Entry> entering = state.enter(() -> create(state, creation));
         if (entering == null) {
-            return Mono.error(standing.ended());
+            return Mono.error(state.ended());
         }
         return connection
                 .within(entering)
-                .flatMap(entry -> placed(standing, entry.node(), entry.line(), mayRepeat))
-                .switchIfEmpty(Mono.defer(() -> enter(standing, mayRepeat)));
+                .flatMap(entry -> placed(state, entry.node(), entry.line(), mayRepeat))
+                .switchIfEmpty(Mono.defer(() -> enter(state, mayRepeat)));
     }
 
     /** Cached, so that an answer has its effect however late it comes. */
-    private Mono<Nodes.Entry> create(ClaimState standing, Mono<Nodes.Entry> creation) {
-        Claim claim = standing.claim;
-        return creation.switchIfEmpty(Mono.fromRunnable(standing::notMade))
+    private Mono<Nodes.Entry> create(ClaimState state, Mono<Nodes.Entry> creation) {
+        Claim claim = state.claim;
+        return creation.switchIfEmpty(Mono.fromRunnable(state::notMade))
                 .doOnError(error -> {
-                    standing.failed();
-                    if (standings.get(claim.id()) != standing) {
+                    state.failed();
+                    if (states.get(claim.id()) != state) {
                         removals.later(claim);
                     }
                 })
-                .flatMap(entry -> standing.seen(entry.node())
+                .flatMap(entry -> state.seen(entry.node())
                         ? Mono.just(entry)
-                        : removals.remove(claim).then(Mono.error(() -> standing.ended())))
+                        : removals.remove(claim).then(Mono.error(() -> state.ended())))
                 .cache();
     }
 
     /** An answer was lost or the session changed: a node of this session is adopted, any other is deleted. */
-    private Mono<ClaimResult> settle(ClaimState standing, boolean mayRepeat) {
-        Claim claim = standing.claim;
+    private Mono<ClaimResult> settle(ClaimState state, boolean mayRepeat) {
+        Claim claim = state.claim;
         return nodes.latestLine(claim.key()).flatMap(line -> {
             SequenceNode own = QueuePosition.of(claim.id(), line).own();
             if (own == null) {
-                standing.settled(null);
-                return enter(standing, mayRepeat);
+                state.settled(null);
+                return enter(state, mayRepeat);
             }
             String path = names.claim(claim.key(), own.name());
             return nodes.checkOne(path).flatMap(checked -> {
                 Node node = checked.found().get(0);
-                if (node.session() == checked.session() && standing.seen(node)) {
-                    return placed(standing, node, line, mayRepeat);
+                if (node.session() == checked.session() && state.seen(node)) {
+                    return placed(state, node, line, mayRepeat);
                 }
                 return mayRepeat
-                        ? nodes.delete(path).then(Mono.defer(() -> enter(standing, false)))
-                        : Mono.error(standing.ended());
+                        ? nodes.delete(path).then(Mono.defer(() -> enter(state, false)))
+                        : Mono.error(state.ended());
             });
         });
     }
 
     /** Asked again: where does the claim stand now? */
-    private Mono<ClaimResult> look(ClaimState standing) {
-        Node node = standing.node();
+    private Mono<ClaimResult> look(ClaimState state) {
+        Node node = state.node();
         if (node == null) {
-            return enter(standing, true);
+            return enter(state, true);
         }
         return nodes.checkOne(node.path()).flatMap(checked -> {
             if (!checked.keeps(0, node)) {
-                boolean unused = standing.vanished(node, checked.loss(node));
-                standing.claimed();
-                return enter(standing, true);
+                boolean unused = state.vanished(node, checked.loss(node));
+                state.claimed();
+                return enter(state, true);
             }
-            if (standing.isOwner()) {
-                return granted(standing, node);
+            if (state.isOwner()) {
+                return granted(state, node);
             }
-            return standing.isFollowingANode()
-                    ? Mono.just(queued(standing, node, null))
-                    : nodes.line(standing.claim.key()).flatMap(line -> placed(standing, node, line, true));
+            return state.isFollowingANode()
+                    ? Mono.just(queued(state, node, null))
+                    : nodes.line(state.claim.key()).flatMap(line -> placed(state, node, line, true));
         });
     }
 
-    private Mono<ClaimResult> placed(ClaimState standing, Node node, Line present, boolean mayRepeat) {
-        QueuePosition line = QueuePosition.of(standing.claim.id(), present);
+    private Mono<ClaimResult> placed(ClaimState state, Node node, Line present, boolean mayRepeat) {
+        QueuePosition line = QueuePosition.of(state.claim.id(), present);
         if (!line.isOf(node)) {
-            boolean unused = standing.vanished(node, LossReason.EXPIRED);
-            return mayRepeat ? enter(standing, false) : Mono.error(standing.ended());
+            boolean unused = state.vanished(node, LossReason.EXPIRED);
+            return mayRepeat ? enter(state, false) : Mono.error(state.ended());
         }
-        Mono<Void> tidied = line.surplus().isEmpty() ? Mono.empty() : tidy(standing, node, line.surplus());
+        Mono<Void> tidied = line.surplus().isEmpty() ? Mono.empty() : tidy(state, node, line.surplus());
         if (line.isIn()) {
-            return tidied.then(Mono.defer(() -> granted(standing, node)));
+            return tidied.then(Mono.defer(() -> granted(state, node)));
         }
-        if (standing.claim.mode() == Claim.Mode.TRY) {
-            return tidied.then(release(standing.claim)).thenReturn(new ClaimResult.Busy());
+        if (state.claim.mode() == Claim.Mode.TRY) {
+            return tidied.then(release(state.claim)).thenReturn(new ClaimResult.Busy());
         }
-        followers.follow(standing, node, line);
-        return tidied.then(Mono.fromSupplier(() -> queued(standing, node, line.behind())));
+        followers.follow(state, node, line);
+        return tidied.then(Mono.fromSupplier(() -> queued(state, node, line.behind())));
     }
 
-    private ClaimResult queued(ClaimState standing, Node node, @Nullable String behind) {
-        expiries.beginWait(standing, node);
-        return new ClaimResult.Queued(standing.claim.lease(), behind, node.newestTokenBefore());
+    private ClaimResult queued(ClaimState state, Node node, @Nullable String behind) {
+        expiries.beginWait(state, node);
+        return new ClaimResult.Queued(state.claim.lease(), behind, node.newestTokenBefore());
     }
 
     /** A claim that ends before this succeeded looks for all of its nodes. */
-    private Mono<Void> tidy(ClaimState standing, Node node, List<SequenceNode> surplus) {
-        standing.doubted();
-        return nodes.deleteAll(standing.claim.key(), surplus).doOnSuccess(done -> standing.settled(node));
+    private Mono<Void> tidy(ClaimState state, Node node, List<SequenceNode> surplus) {
+        state.doubted();
+        return nodes.deleteAll(state.claim.key(), surplus).doOnSuccess(done -> state.settled(node));
     }
 
-    private Mono<ClaimResult> granted(ClaimState standing, Node node) {
-        if (!followers.own(standing, node)) {
-            return Mono.error(standing.ended());
+    private Mono<ClaimResult> granted(ClaimState state, Node node) {
+        if (!followers.own(state, node)) {
+            return Mono.error(state.ended());
         }
         Duration longest = connection.reliable();
-        Duration asked = standing.claim.lease();
+        Duration asked = state.claim.lease();
         return Mono.just(new ClaimResult.Granted(node.token(), asked.compareTo(longest) < 0 ? asked : longest));
     }
 
@@ -232,7 +232,7 @@ final class ClaimRegistry {
      * show which.
      */
     Flux<Signal> forced() {
-        return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
                 .filter(ClaimState::isOwner)
                 .buffer(OF_ONE_QUESTION)
                 .concatMap(owners -> Renewal.forced(owners, nodes));
@@ -249,13 +249,13 @@ final class ClaimRegistry {
     }
 
     private void sessionIsNow(long present) {
-        for (ClaimState standing : standings.values()) {
-            Node node = standing.node();
-            if (node != null && node.session() != present && standing.vanished(node, LossReason.SESSION_LOST)) {
+        for (ClaimState state : states.values()) {
+            Node node = state.node();
+            if (node != null && node.session() != present && state.vanished(node, LossReason.SESSION_LOST)) {
                 pushes.push(
-                        standing.loss() == null
-                                ? new Signal.RecheckClaim(standing.claim.id())
-                                : new Signal.Suspect(standing.claim.id(), LossReason.SESSION_LOST));
+                        state.loss() == null
+                                ? new Signal.RecheckClaim(state.claim.id())
+                                : new Signal.Suspect(state.claim.id(), LossReason.SESSION_LOST));
             }
         }
     }
@@ -268,14 +268,14 @@ final class ClaimRegistry {
 
     private Mono<Boolean> end(Claim claim) {
         return Mono.defer(() -> {
-            ClaimState standing = standings.remove(claim.id());
-            if (standing == null) {
+            ClaimState state = states.remove(claim.id());
+            if (state == null) {
                 return kept.has(claim) ? kept.release(claim) : removeAgain(claim);
             }
             int interruptions = connection.interruptions();
-            boolean owner = standing.leave();
-            Mono<Nodes.Entry> entering = standing.entering();
-            Node node = standing.node();
+            boolean owner = state.leave();
+            Mono<Nodes.Entry> entering = state.entering();
+            Node node = state.node();
             if (entering != null) {
                 return removals.finishing(
                         claim,
@@ -283,8 +283,8 @@ final class ClaimRegistry {
                                 .within(entering.hasElement().onErrorReturn(true))
                                 .flatMap(mayBeThere -> mayBeThere ? removals.remove(claim) : Mono.just(false)));
             }
-            if (node == null || standing.isUncertain()) {
-                return standing.isUncertain() ? removals.remove(claim) : Mono.just(false);
+            if (node == null || state.isUncertain()) {
+                return state.isUncertain() ? removals.remove(claim) : Mono.just(false);
             }
             Runnable unanswered = owner ? () -> remember(claim) : () -> {};
             return removals.finishing(claim, nodes.delete(node.path()))
@@ -309,8 +309,8 @@ final class ClaimRegistry {
 
     /** Ends all claims, now or later. */
     Mono<Void> close() {
-        return Flux.defer(() -> Flux.fromIterable(List.copyOf(standings.values())))
-                .flatMap(standing -> release(standing.claim).onErrorComplete(), AT_ONCE)
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
+                .flatMap(state -> release(state.claim).onErrorComplete(), AT_ONCE)
                 .then(Mono.defer(kept::close))
                 .then(Mono.defer(removals::removeUnfinished));
     }

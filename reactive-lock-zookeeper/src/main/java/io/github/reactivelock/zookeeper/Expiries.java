@@ -23,14 +23,14 @@ final class Expiries {
     }
 
     /** Ends the hold when its lease is over from now on, if it is not renewed. */
-    void begin(ClaimState standing, Node node) {
-        standing.endBy(afterALease(standing.claim, () -> expire(standing, node)));
+    void begin(ClaimState state, Node node) {
+        state.endBy(afterALease(state.claim, () -> expire(state, node)));
     }
 
     /** Ends the wait when the claim's lease is over from now on, if it is not asked about again. */
-    void beginWait(ClaimState standing, Node node) {
-        standing.endWaitBy(afterALease(standing.claim, () -> {
-            if (standing.dropped(node)) {
+    void beginWait(ClaimState state, Node node) {
+        state.endWaitBy(afterALease(state.claim, () -> {
+            if (state.dropped(node)) {
                 remove(node);
             }
         }));
@@ -42,9 +42,9 @@ final class Expiries {
                 Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> end.run()));
     }
 
-    private void expire(ClaimState standing, Node node) {
-        if (standing.vanished(node, LossReason.EXPIRED)) {
-            pushes.push(new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED));
+    private void expire(ClaimState state, Node node) {
+        if (state.vanished(node, LossReason.EXPIRED)) {
+            pushes.push(new Signal.Suspect(state.claim.id(), LossReason.EXPIRED));
             remove(node);
         }
     }

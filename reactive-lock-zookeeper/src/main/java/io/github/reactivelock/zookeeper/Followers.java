@@ -44,34 +44,34 @@ final class Followers {
     }
 
     /** The claim is in; false if that is no news of ours. */
-    boolean own(ClaimState standing, Node node) {
-        boolean owns = standing.own(node);
+    boolean own(ClaimState state, Node node) {
+        boolean owns = state.own(node);
         if (owns) {
-            expiries.begin(standing, node);
+            expiries.begin(state, node);
         }
         return owns;
     }
 
-    void follow(ClaimState standing, Node node, QueuePosition position) {
+    void follow(ClaimState state, Node node, QueuePosition position) {
         SequenceNode obstacle = position.obstacle();
-        Disposable.Swap watch = standing.follow(obstacle == null ? ClaimState.THE_LINE : obstacle.name());
+        Disposable.Swap watch = state.follow(obstacle == null ? ClaimState.THE_LINE : obstacle.name());
         if (watch == null) {
             return;
         }
-        String key = standing.claim.key();
+        String key = state.claim.key();
         Mono<Line> moved = obstacle == null
-                ? line(key).filter(line -> isIn(standing, node, line)).next()
+                ? line(key).filter(line -> isIn(state, node, line)).next()
                 : watches.untilChanged(names.claim(key, obstacle.name())).then(Mono.empty());
         Mono<Void> news = moved.onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
                         .then(Mono.empty()))
-                .doOnNext(line -> standing.followed(watch))
+                .doOnNext(line -> state.followed(watch))
                 .switchIfEmpty(Mono.defer(() -> {
-                    standing.followed(watch);
+                    state.followed(watch);
                     return nodes.line(key);
                 }))
-                .flatMap(line -> moved(standing, node, position(standing, line)))
+                .flatMap(line -> moved(state, node, position(state, line)))
                 .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
-                        .thenReturn(new Signal.RecheckClaim(standing.claim.id())))
+                        .thenReturn(new Signal.RecheckClaim(state.claim.id())))
                 .doOnNext(pushes::push)
                 .then();
         boolean unused = watch.update(FireAndForget.run("waiting for a lock in ZooKeeper", news));
@@ -92,30 +92,30 @@ final class Followers {
     }
 
     /** A reading that is older than the node may show one that was given up. */
-    private static boolean isIn(ClaimState standing, Node node, Line line) {
-        QueuePosition position = position(standing, line);
+    private static boolean isIn(ClaimState state, Node node, Line line) {
+        QueuePosition position = position(state, line);
         return position.isIn() && position.isOf(node);
     }
 
-    private static QueuePosition position(ClaimState standing, Line line) {
-        return QueuePosition.of(standing.claim.id(), line);
+    private static QueuePosition position(ClaimState state, Line line) {
+        return QueuePosition.of(state.claim.id(), line);
     }
 
-    private Mono<Signal> moved(ClaimState standing, Node node, QueuePosition position) {
+    private Mono<Signal> moved(ClaimState state, Node node, QueuePosition position) {
         if (position.own() == null) {
-            return standing.vanished(node, LossReason.EXPIRED)
-                    ? Mono.just(new Signal.RecheckClaim(standing.claim.id()))
+            return state.vanished(node, LossReason.EXPIRED)
+                    ? Mono.just(new Signal.RecheckClaim(state.claim.id()))
                     : Mono.empty();
         }
         if (!position.isOf(node)) {
-            return Mono.just(new Signal.RecheckClaim(standing.claim.id()));
+            return Mono.just(new Signal.RecheckClaim(state.claim.id()));
         }
         if (!position.isIn()) {
-            follow(standing, node, position);
+            follow(state, node, position);
             return Mono.empty();
         }
-        return own(standing, node)
-                ? Mono.just(new Signal.Grant(standing.claim.id(), node.token(), connection.reliable()))
+        return own(state, node)
+                ? Mono.just(new Signal.Grant(state.claim.id(), node.token(), connection.reliable()))
                 : Mono.empty();
     }
 }

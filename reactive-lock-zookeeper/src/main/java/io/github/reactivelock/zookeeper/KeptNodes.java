@@ -25,15 +25,15 @@ final class KeptNodes {
     private final Nodes nodes;
     private final Removals removals;
     /** Those of claims that have not ended. */
-    private final Map<String, ClaimState> standings;
+    private final Map<String, ClaimState> states;
 
     /** By the ids of both claims. */
     private final Map<String, Kept> all = new ConcurrentHashMap<>();
 
-    KeptNodes(Nodes nodes, Removals removals, Map<String, ClaimState> standings) {
+    KeptNodes(Nodes nodes, Removals removals, Map<String, ClaimState> states) {
         this.nodes = nodes;
         this.removals = removals;
-        this.standings = standings;
+        this.states = states;
     }
 
     boolean has(Claim claim) {
@@ -43,15 +43,15 @@ final class KeptNodes {
     /** The node stays where it is; what is said of the first claim from now on means nothing. */
     Mono<Boolean> keep(Claim held, Claim to) {
         return Mono.defer(() -> {
-            ClaimState standing = standings.get(held.id());
-            Node node = standing == null ? null : standing.node();
-            if (standing == null || node == null || !standing.isOwner()) {
+            ClaimState state = states.get(held.id());
+            Node node = state == null ? null : state.node();
+            if (state == null || node == null || !state.isOwner()) {
                 return Mono.just(has(to));
             }
             return nodes.check(List.of(node.path())).map(checked -> {
                 boolean keeps = checked.keeps(0, node);
-                if (keeps && standings.remove(held.id(), standing)) {
-                    boolean owner = standing.leave();
+                if (keeps && states.remove(held.id(), state)) {
+                    boolean owner = state.leave();
                     if (owner) {
                         add(held, to, node);
                     }

@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
  */
 final class Renewal {
 
-    private record Held(ClaimState standing, Node node) {}
+    private record Held(ClaimState state, Node node) {}
 
     private Renewal() {}
 
@@ -28,12 +28,12 @@ final class Renewal {
             Map<String, LossReason> lost = new HashMap<>();
             List<Held> held = new ArrayList<>();
             for (Claim claim : claims) {
-                ClaimState standing = queue.standing(claim.id());
-                Node node = standing == null ? null : standing.node();
-                if (standing != null && node != null && standing.isOwner()) {
-                    held.add(new Held(standing, node));
+                ClaimState state = queue.state(claim.id());
+                Node node = state == null ? null : state.node();
+                if (state != null && node != null && state.isOwner()) {
+                    held.add(new Held(state, node));
                 } else {
-                    LossReason known = standing == null ? null : standing.loss();
+                    LossReason known = state == null ? null : state.loss();
                     lost.put(claim.id(), known == null ? LossReason.EXPIRED : known);
                 }
             }
@@ -50,10 +50,10 @@ final class Renewal {
     /** Which holds have ended by force. */
     static Flux<Signal> forced(List<ClaimState> owners, Nodes nodes) {
         List<Held> held = new ArrayList<>();
-        for (ClaimState standing : owners) {
-            Node node = standing.node();
+        for (ClaimState state : owners) {
+            Node node = state.node();
             if (node != null) {
-                held.add(new Held(standing, node));
+                held.add(new Held(state, node));
             }
         }
         return nodes.check(held.stream().map(each -> each.node.path()).toList())
@@ -64,9 +64,9 @@ final class Renewal {
     private static List<Signal> ended(List<Held> held, Nodes.Checked checked) {
         List<Signal> ended = new ArrayList<>();
         for (int i = 0; i < held.size(); i++) {
-            ClaimState standing = held.get(i).standing;
-            if (!checked.keeps(i, held.get(i).node) && standing.vanished(held.get(i).node, LossReason.FORCED)) {
-                ended.add(new Signal.Suspect(standing.claim.id(), LossReason.FORCED));
+            ClaimState state = held.get(i).state;
+            if (!checked.keeps(i, held.get(i).node) && state.vanished(held.get(i).node, LossReason.FORCED)) {
+                ended.add(new Signal.Suspect(state.claim.id(), LossReason.FORCED));
             }
         }
         return ended;
@@ -76,15 +76,15 @@ final class Renewal {
             List<Held> held, Nodes.Checked checked, Map<String, LossReason> lost, ClaimRegistry queue) {
         Set<String> renewed = new HashSet<>();
         for (int i = 0; i < held.size(); i++) {
-            ClaimState standing = held.get(i).standing;
+            ClaimState state = held.get(i).state;
             Node node = held.get(i).node;
-            if (checked.keeps(i, node) && standing.isOwner()) {
-                queue.keep(standing, node);
-                renewed.add(standing.claim.id());
+            if (checked.keeps(i, node) && state.isOwner()) {
+                queue.keep(state, node);
+                renewed.add(state.claim.id());
             } else {
-                boolean unused = standing.vanished(node, checked.loss(node));
-                LossReason known = standing.loss();
-                lost.put(standing.claim.id(), known == null ? LossReason.EXPIRED : known);
+                boolean unused = state.vanished(node, checked.loss(node));
+                LossReason known = state.loss();
+                lost.put(state.claim.id(), known == null ? LossReason.EXPIRED : known);
             }
         }
         return new RenewalResult(renewed, lost);
