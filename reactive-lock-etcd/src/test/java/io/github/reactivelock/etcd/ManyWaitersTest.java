@@ -25,7 +25,7 @@ class ManyWaitersTest extends EtcdFixture {
                 Client.builder().interceptor(held).endpoints(server.uri()),
                 EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofMinutes(1))));
         Claim owner = claim();
-        granted(Etcds.get(backend.claim(owner)));
+        assertThat(granted(Etcds.get(backend.claim(owner)))).isPositive();
         held.unsentPuts = true;
         List<Claim> waiting = Stream.generate(this::claim).limit(MANY).toList();
 
