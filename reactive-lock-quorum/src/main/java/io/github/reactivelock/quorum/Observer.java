@@ -69,7 +69,8 @@ record Observer(Voters nodes, Scheduler timer) {
                         ? "'" + view.key() + "' is shared by more than its nodes show; let the resource compare tokens"
                                 + " instead"
                         : "nodes do not agree whose '" + view.key() + "' is, and " + view.silent() + " of "
-                                + nodes.size() + " did not answer; look whether these are up and reachable" + nodes.failures());
+                                + nodes.size() + " did not answer; look whether these are up and reachable"
+                                + nodes.failures());
     }
 
     /** Where it is not certain, what is certain soon, or what is so a moment later too. */

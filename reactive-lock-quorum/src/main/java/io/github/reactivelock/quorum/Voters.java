@@ -88,7 +88,9 @@ final class Voters {
      * an engine that asks while one is under way waits for two. Not if the others are no majority, which needs them.
      */
     Voters impatientWith(Set<Integer> nodes) {
-        return nodes.isEmpty() || !isMajority(all.size() - nodes.size()) ? this : new Voters(all, timeout, surroundings, underWay, failing, nodes);
+        return nodes.isEmpty() || !isMajority(all.size() - nodes.size())
+                ? this
+                : new Voters(all, timeout, surroundings, underWay, failing, nodes);
     }
 
     private Duration timeoutOf(int node) {
@@ -186,9 +188,7 @@ final class Voters {
     }
 
     private static String words(Collection<Throwable> failures) {
-        return failures.stream()
-                .map(failure -> "; " + failure.getMessage())
-                .collect(Collectors.joining());
+        return failures.stream().map(failure -> "; " + failure.getMessage()).collect(Collectors.joining());
     }
 
     /** Which nodes failed when they were asked last, and how; empty if none did. */
@@ -201,8 +201,8 @@ final class Voters {
     /** To follow a sentence. */
     String failures() {
         return failing.entrySet().stream()
-                .map(node -> "; node " + (node.getKey() + 1) + ": "
-                        + node.getValue().getMessage())
+                .map(node ->
+                        "; node " + (node.getKey() + 1) + ": " + node.getValue().getMessage())
                 .collect(Collectors.joining());
     }
 
@@ -240,9 +240,7 @@ final class Voters {
         Disposable unused = surroundings
                 .pauses()
                 .timeout(
-                        Mono.defer(() -> question.to(all.get(node), node)),
-                        time,
-                        Mono.error(() -> silence(node, time)))
+                        Mono.defer(() -> question.to(all.get(node), node)), time, Mono.error(() -> silence(node, time)))
                 .doFinally(signal -> underWay.remove(heard))
                 .subscribe(
                         value -> {

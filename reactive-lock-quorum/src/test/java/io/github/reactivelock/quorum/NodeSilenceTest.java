@@ -105,7 +105,10 @@ class NodeSilenceTest {
         assertThat(quorum.whySilent()).isEmpty();
 
         for (Mono<?> question : List.of(
-                quorum.release(claim), quorum.forceRelease("k", 8), quorum.renew(List.of(claim)), quorum.inspect("k"))) {
+                quorum.release(claim),
+                quorum.forceRelease("k", 8),
+                quorum.renew(List.of(claim)),
+                quorum.inspect("k"))) {
             assertThatThrownBy(() -> question.block(LIMIT))
                     .hasMessageContaining("; node 1: no answer within 50 ms from " + nodes.get(0))
                     .hasMessageContaining("; node 2: asks for a password")
