@@ -25,6 +25,7 @@ final class Diagnosis {
     private static final int ENOUGH = 64;
 
     static final String UP = "is up";
+    static final String SERVES = UP + " and serves";
     static final String SILENT = "is silent";
 
     private Diagnosis() {}
@@ -71,6 +72,6 @@ final class Diagnosis {
     private static String meaning(String answer) {
         return answer.contains("not currently serving")
                 ? UP + " but has no majority of its servers"
-                : UP + (answer.startsWith("Zookeeper") ? " and serves" : "");
+                : answer.startsWith("Zookeeper") ? SERVES : UP;
     }
 }

@@ -51,10 +51,18 @@ final class ZooKeeperFailure extends RuntimeException {
 
     static ZooKeeperFailure silent(String servers, boolean connected, String diagnosis, Throwable cause) {
         return new ZooKeeperFailure(
-                "ZooKeeper at " + servers + (connected ? " did not answer in time" : " cannot be reached") + " ("
+                "ZooKeeper at " + servers + (connected ? " did not answer in time" : unconnected(diagnosis)) + " ("
                         + diagnosis + ")",
                 cause,
                 connected || diagnosis.contains(Diagnosis.UP) || diagnosis.contains(Diagnosis.SILENT));
+    }
+
+    /** A server that came back without its data ends the connections of those who have seen newer ones. */
+    private static String unconnected(String diagnosis) {
+        return diagnosis.contains(Diagnosis.SERVES)
+                ? " has not let this client in: if its data are gone or older than before, it refuses those who have seen"
+                        + " newer ones until their session is over"
+                : " cannot be reached";
     }
 
     /** Puts an error of Curator or ZooKeeper into words. */

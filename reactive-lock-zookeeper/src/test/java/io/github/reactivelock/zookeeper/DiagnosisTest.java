@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -39,5 +40,19 @@ class DiagnosisTest {
                         .filter(thread -> !before.contains(thread))
                         .map(Thread::getName)
                         .allMatch(name -> name.startsWith("parallel-")));
+    }
+
+    @Test
+    void aServerThatServesIsNotSaidToBeOutOfReach() {
+        for (String diagnosis : List.of("a:1 is up and serves", "a:1 is silent, b:1 is up and serves")) {
+            assertThat(ZooKeeperFailure.silent("a:1", false, diagnosis, new IllegalStateException()))
+                    .hasMessageStartingWith("ZooKeeper at a:1 has not let this client in: if its data are gone")
+                    .hasMessageEndingWith(" (" + diagnosis + ")")
+                    .hasMessageNotContaining("cannot be reached");
+        }
+        for (String diagnosis : List.of("a:1 is silent", "a:1 is up but has no majority of its servers")) {
+            assertThat(ZooKeeperFailure.silent("a:1", false, diagnosis, new IllegalStateException()))
+                    .hasMessage("ZooKeeper at a:1 cannot be reached (" + diagnosis + ")");
+        }
     }
 }
