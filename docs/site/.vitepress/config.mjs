@@ -10,7 +10,7 @@ const pages = join(site, 'target/pages')
 /** The pages are copied below this folder, because what they become needs its node_modules. */
 rmSync(pages, { recursive: true, force: true })
 const documents = readdirSync(join(root, 'docs')).filter((name) => name !== 'site').map((name) => `docs/${name}`)
-for (const file of [...documents, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'issues/README.md', 'models/README.md']) {
+for (const file of [...documents, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'defects/README.md', 'models/README.md']) {
   cpSync(join(root, file), join(pages, file), { recursive: true })
 }
 
@@ -128,7 +128,7 @@ const rewrites = {
   'CHANGELOG.md': 'changelog.md',
   'CONTRIBUTING.md': 'contributing.md',
   'SECURITY.md': 'vulnerabilities.md',
-  'issues/README.md': 'issues.md',
+  'defects/README.md': 'defects.md',
   'models/README.md': 'models.md',
   'docs/:page.md': ':page.md',
   'docs/:folder/:page.md': ':folder/:page.md',

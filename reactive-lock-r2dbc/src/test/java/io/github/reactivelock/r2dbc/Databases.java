@@ -54,7 +54,7 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         return new Databases(server.url(), server::close);
     }
 
-    /** A MySQL instead where that is asked for, so that whole classes run on it ({@code newest/pom.xml}). */
+    /** A MySQL instead where that is asked for, so that whole classes run on it ({@code newest-servers/pom.xml}). */
     static Databases mariaDb(String driver, String... settings) {
         if (IS_MYSQL) {
             MySqlServer server = MySqlServer.start(settings);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
 /**
- * The tests that docs/guarantees.md, docs/peers.md and issues/README.md name are there, so that no promise and no
+ * The tests that docs/guarantees.md, docs/peers.md and defects/README.md name are there, so that no promise and no
  * defect outlives what shows it; docs/versions.md and the README name the versions of the build; every link leads
  * somewhere; every page can be found; and no page about the design is too long to be read at once.
  */
@@ -33,7 +33,7 @@ class GuaranteesDocumentTest {
     /** A model, or a defect that is planted for the simulation to find, and the directories that have them. */
     private static final Pattern CHECKED = Pattern.compile("`(\\w+\\.cfg|[0-9]{2}-[a-z-]+\\.txt)`");
 
-    private static final List<Path> CHECKS = List.of(ROOT.resolve("models"), ROOT.resolve("reliability-core/planted"));
+    private static final List<Path> CHECKS = List.of(ROOT.resolve("models"), ROOT.resolve("simulation/planted"));
 
     /** A server and its versions, as config/servers-met reads them. */
     private static final Pattern SERVER = Pattern.compile("(?m)^\\| ([a-z]+) \\| ([0-9][0-9., ]*) \\|");
@@ -145,7 +145,7 @@ class GuaranteesDocumentTest {
 
     @Test
     void everyDefectHasATestThatExists() throws IOException {
-        String defects = Files.readString(ROOT.resolve("issues/README.md"));
+        String defects = Files.readString(ROOT.resolve("defects/README.md"));
         List<String> rows = defects.lines()
                 .dropWhile(line -> !line.startsWith("|---"))
                 .skip(1)
@@ -296,7 +296,7 @@ class GuaranteesDocumentTest {
     void noPageSaysThatTheAnnotationOrTheStarterIsMissing() throws IOException {
         List<String> denials = new ArrayList<>();
         for (Path page : pages()) {
-            boolean history = page.endsWith("CHANGELOG.md") || page.endsWith("issues/README.md");
+            boolean history = page.endsWith("CHANGELOG.md") || page.endsWith("defects/README.md");
             String text = Files.readString(page).replaceAll("\\s+", " ");
             DENIAL.matcher(history ? "" : text)
                     .results()
@@ -378,7 +378,7 @@ class GuaranteesDocumentTest {
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>();
         for (String page :
-                List.of("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "issues/README", "models/README")) {
+                List.of("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "defects/README", "models/README")) {
             pages.add(ROOT.resolve(page + ".md"));
         }
         try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {

@@ -16,7 +16,7 @@ import javax.tools.ToolProvider;
 
 /**
  * Puts old defects back, one at a time, and lets the simulation look for them. A file of
- * {@code reliability-core/planted} says what it is, in lines that begin with {@code #}, and why it is not found if it
+ * {@code simulation/planted} says what it is, in lines that begin with {@code #}, and why it is not found if it
  * is not, then for each place the file ({@code file Name.java}, or {@code file scripts/lock.lua}), the lines that are
  * there (behind a minus sign) and those that take their place (behind a plus sign).
  */
@@ -50,7 +50,7 @@ final class Planted {
         out.println("| planted defect | seeds | processor seconds | what was seen |");
         out.println("|---|---:|---:|---|");
         boolean all = true;
-        try (Stream<Path> files = Files.list(root.resolve("reliability-core/planted"))) {
+        try (Stream<Path> files = Files.list(root.resolve("simulation/planted"))) {
             for (Path file : files.filter(file -> file.getFileName().toString().contains(only))
                     .sorted()
                     .toList()) {

@@ -13,7 +13,7 @@ class StoreProtocolLengthTest {
 
     @Test
     void a_stores_protocol_fits_into_350_lines() throws IOException {
-        Path store = Path.of("../reliability-core/src/test/java/io/github/reactivelock/testkit/map");
+        Path store = Path.of("../simulation/src/test/java/io/github/reactivelock/testkit/map");
         long lines = 0;
         for (String file : List.of("OrderedMap.java", "LockState.java", "MapLockBackend.java")) {
             lines += Files.readAllLines(store.resolve(file)).stream()
