@@ -124,8 +124,8 @@ class ManyWaitersTest extends Fixture {
                 assertThat(ZooKeepers.error(Mono.fromFuture(answer))).hasMessageContaining("did not answer in time"));
         List<CompletableFuture<Boolean>> released =
                 waiting.stream().map(claim -> backend.release(claim).toFuture()).toList();
-        released.forEach(answer ->
-                assertThat(ZooKeepers.error(Mono.fromFuture(answer))).isNotNull()); // each has an end
+        released.forEach(
+                answer -> assertThat(ZooKeepers.error(Mono.fromFuture(answer))).isNotNull()); // each has an end
         gate.open();
 
         ZooKeepers.until(
