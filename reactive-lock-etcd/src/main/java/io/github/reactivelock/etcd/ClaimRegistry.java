@@ -199,18 +199,14 @@ final class ClaimRegistry implements Lease.Findings {
     @Override
     public void vanished(ClaimState state) {
         turns.tellSuccessor(state);
-        pushes.push(
-                state.isLost()
-                        ? new Signal.Suspect(state.claim.id(), LossReason.EXPIRED)
-                        : Turns.recheck(state));
+        pushes.push(state.isLost() ? new Signal.Suspect(state.claim.id(), LossReason.EXPIRED) : Turns.recheck(state));
     }
 
     /** As if its lease had ended, which others keep alive. */
     @Override
     public void forsaken(ClaimState state) {
         boolean owned = state.isOwner();
-        Disposable unused =
-                FireAndForget.run("ending a claim that is not asked about any more", release(state.claim));
+        Disposable unused = FireAndForget.run("ending a claim that is not asked about any more", release(state.claim));
         if (owned) {
             pushes.push(new Signal.Suspect(state.claim.id(), LossReason.EXPIRED));
         }

@@ -117,4 +117,9 @@ final class ScriptedNode implements QuorumNode {
     public Mono<Void> close() {
         return Mono.empty();
     }
+
+    @Override
+    public String toString() {
+        return "scripted node " + number;
+    }
 }
