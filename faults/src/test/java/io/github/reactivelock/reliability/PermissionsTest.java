@@ -237,8 +237,7 @@ class PermissionsTest {
         uri.setCredentialsProvider(() -> Mono.just(RedisCredentials.just("locks", "pw")));
         assertThat(errorAtOnce(LettuceLockBackend.using(lettuce, uri)))
                 .contains("it needs ACL SETUSER, for the user that ACL WHOAMI names, with ~{");
-        assertThat(errorAtOnce(
-                        LettuceLockBackend.connect(uri, SslOptions.create(), RedisBackendOptions.defaults())))
+        assertThat(errorAtOnce(LettuceLockBackend.connect(uri, SslOptions.create(), RedisBackendOptions.defaults())))
                 .contains("it needs ACL SETUSER locks ~{");
         uri.setCredentialsProvider(new StaticCredentialsProvider(RedisCredentials.just("locks", "pw")));
         assertThat(errorAtOnce(LettuceLockBackend.using(lettuce, uri))).contains("it needs ACL SETUSER locks ~{");

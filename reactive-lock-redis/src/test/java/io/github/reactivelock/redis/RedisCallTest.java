@@ -19,10 +19,14 @@ class RedisCallTest {
 
     @Test
     void callsAboutSingleLocksOfOneSlotJoin() {
-        assertThat(new Call("b", "release").joins(List.of(first), RedisCallTest::oneSlot)).isTrue();
-        assertThat(new Call("b", "release").joins(List.of(first), String::hashCode)).isFalse();
-        assertThat(new Call("b", "renew").joins(List.of(first), RedisCallTest::oneSlot)).isFalse();
-        assertThat(first.joins(List.of(new Call("b", "renew")), RedisCallTest::oneSlot)).isFalse();
+        assertThat(new Call("b", "release").joins(List.of(first), RedisCallTest::oneSlot))
+                .isTrue();
+        assertThat(new Call("b", "release").joins(List.of(first), String::hashCode))
+                .isFalse();
+        assertThat(new Call("b", "renew").joins(List.of(first), RedisCallTest::oneSlot))
+                .isFalse();
+        assertThat(first.joins(List.of(new Call("b", "renew")), RedisCallTest::oneSlot))
+                .isFalse();
     }
 
     @Test
@@ -30,7 +34,8 @@ class RedisCallTest {
         List<Call> before = Collections.nCopies(RedisBatch.MOST_CALLS - 1, first);
 
         assertThat(first.joins(before, RedisCallTest::oneSlot)).isTrue();
-        assertThat(first.joins(Collections.nCopies(RedisBatch.MOST_CALLS, first), RedisCallTest::oneSlot)).isFalse();
+        assertThat(first.joins(Collections.nCopies(RedisBatch.MOST_CALLS, first), RedisCallTest::oneSlot))
+                .isFalse();
     }
 
     @Test

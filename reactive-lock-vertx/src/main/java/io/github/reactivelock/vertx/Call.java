@@ -89,8 +89,8 @@ final class Call {
             asked.tell(() -> asked.refuse(error));
             return isReadOnly(error);
         } else {
-            asked.tell(() -> asked.refuse(
-                    new IllegalStateException("the script gave an answer of an unknown form: " + reply)));
+            asked.tell(() ->
+                    asked.refuse(new IllegalStateException("the script gave an answer of an unknown form: " + reply)));
         }
         return false;
     }
