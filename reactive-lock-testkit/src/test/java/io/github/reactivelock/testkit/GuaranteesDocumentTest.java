@@ -338,17 +338,22 @@ class GuaranteesDocumentTest {
         return false;
     }
 
-    /** Each as module and package. */
+    /** Each as module and package; of a module that says what it exports, these. */
     private static List<String> publishedPackages() throws IOException {
         List<String> packages = new ArrayList<>();
         String bom = Files.readString(ROOT.resolve("reactive-lock-bom/pom.xml"));
         String managed = bom.substring(bom.indexOf("<dependencyManagement>"));
         for (MatchResult artifact : ARTIFACT.matcher(managed).results().toList()) {
-            try (Stream<Path> files = Files.walk(ROOT.resolve(artifact.group(1) + "/src/main"))) {
+            Path sources = ROOT.resolve(artifact.group(1) + "/src/main");
+            Path moduleInfo = sources.resolve("module/module-info.java");
+            String exports = Files.exists(moduleInfo) ? Files.readString(moduleInfo) : "";
+            try (Stream<Path> files = Files.walk(sources)) {
                 files.filter(file -> file.endsWith("package-info.java")
                                 || file.toString().endsWith(".kt"))
                         .map(file -> file.getParent().toString().replaceAll(".*/src/main/(?:java|kotlin)/", ""))
-                        .map(folder -> artifact.group(1) + " " + folder.replace('/', '.'))
+                        .map(folder -> folder.replace('/', '.'))
+                        .filter(named -> exports.isEmpty() || exports.contains("exports " + named + ";"))
+                        .map(named -> artifact.group(1) + " " + named)
                         .distinct()
                         .forEach(packages::add);
             }
