@@ -9,7 +9,8 @@
  * grant that is not renewed; a <em>fencing token</em> is a number that rises with every hold of a key; a
  * <em>signal</em> is what a store pushes; a <em>pass</em> is a hand-over inside one process.
  *
- * <p>Here is what a user imports, and nothing else. The engine has packages of its own, which the module does not export.
+ * <p>Here is what a user imports, and nothing else. The engine has packages of its own, which the module does not
+ * export.
  */
 @NullMarked
 package io.github.reactivelock;

@@ -2,8 +2,8 @@
  * The engine: what a client does between its caller and its store. Not exported: what is public here is so for other
  * rooms, not for users, and may change at any time. Only {@code LockClient} and {@code LockClientBuilder} see it.
  *
- * <p>Each room sees those above it in this table and none below. Where it has to tell one below something, it says in an
- * interface what it needs.
+ * <p>Each room sees those above it in this table and none below. Where it has to tell one below something, it says in
+ * an interface what it needs.
  *
  * <table>
  * <caption>The rooms, from the bottom</caption>

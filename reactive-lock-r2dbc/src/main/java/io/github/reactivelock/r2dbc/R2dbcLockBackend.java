@@ -58,8 +58,9 @@ import reactor.core.scheduler.Schedulers;
  * clock is behind. <b>Order</b> is that of arrival. Every command is one statement or one short transaction at READ
  * COMMITTED, also with another default, and takes one connection for that time; commands of one key follow one another.
  * In MySQL it is one text of several statements where the driver sends such texts. H2, and MySQL without that, take a
- * transaction where others take one round trip. A transaction that holds the row of a lock and does not end costs that lock alone: statements wait for it for a part of
- * {@link R2dbcBackendOptions#commandTimeout()} and end at the server too.
+ * transaction where others take one round trip. A transaction that holds the row of a lock and does not end costs that
+ * lock alone: statements wait for it for a part of {@link R2dbcBackendOptions#commandTimeout()} and end at the server
+ * too.
  *
  * <p>A lock client asks on behalf of all its flows, so a {@code ConnectionFactory} that routes by the Reactor Context
  * sees that of none of them: make a client for each tenant.
@@ -100,8 +101,8 @@ public final class R2dbcLockBackend implements LockBackend {
      * A backend with a connection pool of its own, closed with it.
      *
      * <p>MariaDB's statements are not prepared. Leave {@code useServerPrepStmts} off: the driver mixes up statements
-     * after one that could not be prepared. To MySQL through that driver, {@code allowMultiQueries=true} in the URL saves
-     * most round trips; it then holds for all statements over these connections.
+     * after one that could not be prepared. To MySQL through that driver, {@code allowMultiQueries=true} in the URL
+     * saves most round trips; it then holds for all statements over these connections.
      *
      * @param url such as {@code r2dbc:postgresql://user:password@host:5432/database}
      * @return a backend that has not connected yet

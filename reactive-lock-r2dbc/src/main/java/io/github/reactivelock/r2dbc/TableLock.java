@@ -11,9 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Mono;
 
 /**
- * Claims and releases. Where the database has a statement or a script for all that a command needs, that is one round trip. What it
- * leaves open, and every command elsewhere, is a {@link HandOverTransaction}. When the answer to a release is lost it
- * is not known whom it served, so the claims that wait here ask again.
+ * Claims and releases. Where the database has a statement or a script for all that a command needs, that is one round
+ * trip. What it leaves open, and every command elsewhere, is a {@link HandOverTransaction}. When the answer to a
+ * release is lost it is not known whom it served, so the claims that wait here ask again.
  */
 final class TableLock {
 

@@ -12,8 +12,8 @@ import java.time.Duration;
 import org.reactivestreams.Publisher;
 
 /**
- * A connection of MySQL's driver that a pool of ours gets. Between two users the driver wants a pool to roll back what is
- * open, and pings the server where nothing is, which every command would wait for. A command of ours leaves nothing
+ * A connection of MySQL's driver that a pool of ours gets. Between two users the driver wants a pool to roll back what
+ * is open, and pings the server where nothing is, which every command would wait for. A command of ours leaves nothing
  * open: it commits, rolls back or throws its connection away.
  */
 record WithoutLifecycle(Connection unwrap) implements Connection, Wrapped<Connection> {

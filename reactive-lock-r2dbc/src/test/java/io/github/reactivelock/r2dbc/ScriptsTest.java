@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Mono;
 
 /**
- * What a command needs, in one statement of MariaDB or one text of several of MySQL: texts of users in it, and a failure
- * in its middle.
+ * What a command needs, in one statement of MariaDB or one text of several of MySQL: texts of users in it, and a
+ * failure in its middle.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ScriptsTest {

@@ -68,7 +68,9 @@ final class ClaimRegistry {
         expiries.begin(state, node);
     }
 
-    /** A question that has left is answered in the order of the session's, so it is as good as in line with the rest. */
+    /**
+     * A question that has left is answered in the order of the session's, so it is as good as in line with the rest.
+     */
     boolean holdsBack(Claim claim) {
         return connection.isCrowded() && states.containsKey(claim.id());
     }

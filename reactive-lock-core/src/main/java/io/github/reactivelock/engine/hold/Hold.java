@@ -358,8 +358,8 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     /**
-     * The moment until which the lock stays taken after this hold ends now, by its release or by a loss: the rest of its
-     * minimum ({@link LockOptions#withMinHold}), or after a loss its delay ({@link LockOptions#withLockDelay});
+     * The moment until which the lock stays taken after this hold ends now, by its release or by a loss: the rest of
+     * its minimum ({@link LockOptions#withMinHold}), or after a loss its delay ({@link LockOptions#withLockDelay});
      * {@link Timing#NEVER} if the lock is free at once.
      */
     public long keptUntil(@Nullable LossReason loss) {

@@ -16,8 +16,8 @@
  * thread</td></tr>
  * </table>
  *
- * <p>{@link io.github.reactivelock.engine.hold.HoldOwner}, {@code HoldOwner.Flow} and {@code LossSignal.Work} are what it
- * needs of the rooms above.
+ * <p>{@link io.github.reactivelock.engine.hold.HoldOwner}, {@code HoldOwner.Flow} and {@code LossSignal.Work} are what
+ * it needs of the rooms above.
  */
 @NullMarked
 package io.github.reactivelock.engine.hold;
