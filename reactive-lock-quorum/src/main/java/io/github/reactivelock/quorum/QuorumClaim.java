@@ -268,6 +268,17 @@ final class QuorumClaim {
         failed.addAll(nodes);
     }
 
+    /**
+     * The same for a claim that waits: a node that failed in the little time of such a one gets the whole of it next.
+     * Otherwise it would be dead to this claim for as long as it is slower than that, and the votes of three claims
+     * could stay apart for ever.
+     */
+    synchronized void failedInTurn(Set<Integer> nodes, Set<Integer> unheardOf) {
+        Set<Integer> slow = Set.copyOf(failed);
+        failed(nodes, unheardOf);
+        failed.removeIf(node -> slow.contains(node) && nodes.contains(node));
+    }
+
     /** A round ended without votes, unless a node that was left out gave its own. */
     synchronized void waitOn() {
         if (unheard.isEmpty()) {

@@ -221,9 +221,11 @@ final class Voting {
         if (candidacy.leftOut(round.silentNodes())) {
             claims.heardLate(claim, candidacy);
         }
-        candidacy.failed(round.failedNodes(), round.silentNodes());
         if (isTry) {
             why = round.whyUndecided();
+            candidacy.failed(round.failedNodes(), round.silentNodes());
+        } else {
+            candidacy.failedInTurn(round.failedNodes(), round.silentNodes());
         }
         if (round.isWithoutUs()) {
             candidacy.lose();
