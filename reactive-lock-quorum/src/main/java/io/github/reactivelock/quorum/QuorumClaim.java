@@ -258,7 +258,7 @@ final class QuorumClaim {
         return !Collections.disjoint(heard, silent);
     }
 
-    /** The nodes that failed in the last round in which they were not left out. */
+    /** The nodes that failed at the last answer to a claim that tries. */
     synchronized Set<Integer> failed() {
         return Set.copyOf(failed);
     }
@@ -266,17 +266,6 @@ final class QuorumClaim {
     synchronized void failed(Set<Integer> nodes, Set<Integer> unheardOf) {
         failed.retainAll(unheardOf);
         failed.addAll(nodes);
-    }
-
-    /**
-     * The same for a claim that waits: a node that failed in the little time of such a one gets the whole of it next.
-     * Otherwise it would be dead to this claim for as long as it is slower than that, and the votes of three claims
-     * could stay apart for ever.
-     */
-    synchronized void failedInTurn(Set<Integer> nodes, Set<Integer> unheardOf) {
-        Set<Integer> slow = Set.copyOf(failed);
-        failed(nodes, unheardOf);
-        failed.removeIf(node -> slow.contains(node) && nodes.contains(node));
     }
 
     /** A round ended without votes, unless a node that was left out gave its own. */

@@ -84,13 +84,12 @@ final class Voters {
     }
 
     /**
-     * Nodes that were silent a moment ago get little time, so that those that are dead leave time for several rounds:
-     * an engine that asks while one is under way waits for two. Not if the others are no majority, which needs them.
+     * Nodes that were silent a moment ago get little time, so that those that are dead leave time for several rounds of
+     * a try. Not in the rounds of a claim that waits: who answers more slowly than that would be dead to it for good,
+     * and the votes of three claims could stay apart for ever.
      */
     Voters impatientWith(Set<Integer> nodes) {
-        return nodes.isEmpty() || !isMajority(all.size() - nodes.size())
-                ? this
-                : new Voters(all, timeout, surroundings, underWay, failing, nodes);
+        return nodes.isEmpty() ? this : new Voters(all, timeout, surroundings, underWay, failing, nodes);
     }
 
     private Duration timeoutOf(int node) {

@@ -224,8 +224,6 @@ final class Voting {
         if (isTry) {
             why = round.whyUndecided();
             candidacy.failed(round.failedNodes(), round.silentNodes());
-        } else {
-            candidacy.failedInTurn(round.failedNodes(), round.silentNodes());
         }
         if (round.isWithoutUs()) {
             candidacy.lose();

@@ -142,6 +142,10 @@ record Session(Connection connection, Sql sql) {
         return sql.isMySql()
                 ? script(statement, read, parameters)
                         .doOnNext(rows -> sql.compoundsWork())
+                        .onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
+                            sql.forgetScripts();
+                            return Mono.empty();
+                        })
                         .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()))
                 : inOne(all(statement, read, parameters));
     }

@@ -137,6 +137,11 @@ final class Sql {
         compounds = false;
     }
 
+    /** Something on the way to MySQL does not take several statements as one text. */
+    void forgetScripts() {
+        scriptsWork = false;
+    }
+
     /** Whether a server that may be one of several that all take writes is to be asked: once. */
     boolean isToBeAsked() {
         return dialect == Dialect.MARIADB && asked.compareAndSet(false, true);

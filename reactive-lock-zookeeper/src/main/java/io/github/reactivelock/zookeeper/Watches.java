@@ -181,11 +181,15 @@ final class Watches {
         CompletableFuture<T> answer = new CompletableFuture<>();
         try {
             Object unused = question.ask((ignored, event) -> {
-                Code code = Code.get(event.getResultCode());
-                if (code == Code.OK || code == Code.NONODE) {
-                    answer.complete(read.apply(event));
-                } else {
-                    answer.completeExceptionally(KeeperException.create(code, path));
+                try {
+                    Code code = Code.get(event.getResultCode());
+                    if (code == Code.OK || code == Code.NONODE) {
+                        answer.complete(read.apply(event));
+                    } else {
+                        answer.completeExceptionally(KeeperException.create(code, path));
+                    }
+                } catch (RuntimeException e) { // a code that is not known here: Curator would log it, and nothing more
+                    answer.completeExceptionally(e);
                 }
             });
         } catch (Exception e) {

@@ -7,6 +7,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -34,6 +36,8 @@ public final class Departures {
 
     /** Commands that may be unanswered, which a server takes from one client without delay for others. */
     public static final int MOST = 128;
+
+    private static final Logger log = LoggerFactory.getLogger(Departures.class);
 
     private final Map<Rank, Set<Runnable>> lines = new EnumMap<>(Rank.class);
     private final AtomicInteger steps = new AtomicInteger();
@@ -139,10 +143,22 @@ public final class Departures {
         while (missed != 0) {
             Runnable next = next();
             while (next != null) {
-                next.run();
+                begin(next);
                 next = next();
             }
             missed = steps.addAndGet(-missed);
+        }
+    }
+
+    /** One that cannot even begin is not under way, and the others do not wait for it. */
+    private void begin(Runnable command) {
+        try {
+            command.run();
+        } catch (Throwable e) {
+            synchronized (this) {
+                unanswered--;
+            }
+            log.error("a command could not be sent", e);
         }
     }
 
