@@ -11,6 +11,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,7 @@ class ArchitectureTest {
         noClasses()
                 .should()
                 .dependOnClassesThat(resideInAPackage("io.github.reactivelock.spi..")
-                        .and(not(belongToAnyOf(LockBackend.class, QuorumNode.class))))
+                        .and(not(belongToAnyOf(LockBackend.class, QuorumNode.class, FencingTokens.class))))
                 .check(MAIN);
     }
 

@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Holds up what a client sends or receives until it is let go: watches on claims, puts, deletions, and the answers to
@@ -40,12 +41,20 @@ final class HeldUp implements ClientInterceptor {
     /** Of claims, before they leave. */
     volatile boolean unsentPuts;
 
-    /** From now on all goes through, and first what was held up. */
-    synchronized void letGo() {
-        isOpen = true;
-        for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
+    /**
+     * From now on all goes through, and first what was held up. No step runs under a lock, because an answer may send
+     * the next command, of another client too.
+     */
+    void letGo() {
+        for (Runnable next = nextOrOpen(); next != null; next = nextOrOpen()) {
             next.run();
         }
+    }
+
+    private synchronized @Nullable Runnable nextOrOpen() {
+        Runnable next = waiting.poll();
+        isOpen = next == null;
+        return next;
     }
 
     /** Sends the puts and deletions that were held up, apart from all else. */
@@ -139,11 +148,13 @@ final class HeldUp implements ClientInterceptor {
         };
     }
 
-    private synchronized void pass(boolean isHeldUp, Runnable step) {
-        if (isHeldUp && !isOpen) {
-            waiting.add(step);
-        } else {
+    private void pass(boolean isHeldUp, Runnable step) {
+        if (!isHeldUp || !keepsUp(step)) {
             step.run();
         }
+    }
+
+    private synchronized boolean keepsUp(Runnable step) {
+        return !isOpen && waiting.add(step);
     }
 }
