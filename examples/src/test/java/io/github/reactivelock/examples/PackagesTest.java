@@ -141,7 +141,7 @@ class PackagesTest {
                 .resideInAPackage(ROOT + ".micrometer..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(ROOT + ".spi..", ROOT + ".memory..")
+                .resideInAnyPackage(ROOT + ".spi", ROOT + ".memory..")
                 .check(MAIN);
     }
 
