@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 /**
  * Claims and releases. Where the database has a statement or a script for all that a command needs, that is one round
  * trip. What it leaves open, and every command elsewhere, is a {@link HandOverTransaction}. When the answer to a
- * release is lost it is not known whom it served, so the claims that wait here ask again.
+ * release is lost it is not known which claim it served, so the claims that wait here ask again.
  */
 final class TableLock {
 

@@ -42,7 +42,7 @@ public interface RedisConnection {
     String server();
 
     /**
-     * Whom the server takes this connection for, which an error about permissions names.
+     * The server's user of this connection, which an error about permissions names.
      *
      * @return the name of a user of the server, {@code default} for one who gives none; empty if that is not known, as
      *     it is unless overridden
