@@ -1,0 +1,257 @@
+package io.github.reactivelock.testservers;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * A real Consul server on free ports of 127.0.0.1, for tests, alone or as a member of a cluster: in Docker if an engine
+ * is there, else {@code consul} from the PATH, else the one of Debian 11 beside the system. If none can run, starting
+ * it throws, so that no test is skipped unnoticed. Its elections are fast. It ends with this JVM at the latest. The
+ * methods block; they are for test threads.
+ */
+public final class ConsulServer implements AutoCloseable {
+
+    /** What a server that asks for tokens takes as its first one. */
+    public static final String ROOT_TOKEN = "6b1c7f0e-3d0a-4f6e-9a55-0f3f6d1f5c11";
+
+    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
+    private static final int HTTP_TIMEOUT = 10_000;
+
+    private final Path directory = Scratch.directory("consul");
+    private final String name;
+    private final int port = Loopback.freePort();
+    private final int serverPort = Loopback.freePort();
+    private final int serfPort = Loopback.freePort();
+    private final int members;
+    private final List<String> config;
+    private List<ConsulServer> cluster = List.of();
+    private Running running = new NotStarted();
+
+    private ConsulServer(String name, int members, List<String> config) {
+        this.name = name;
+        this.members = members;
+        this.config = config;
+    }
+
+    /**
+     * Starts a server that is a cluster of its own.
+     *
+     * @param config further options as on its command line
+     * @return a server that takes sessions
+     */
+    public static ConsulServer start(String... config) {
+        return started(List.of(new ConsulServer("alone", 1, List.of(config)))).get(0);
+    }
+
+    /**
+     * Starts the members of one cluster.
+     *
+     * @param members how many
+     * @return members that have a leader and take sessions
+     */
+    public static List<ConsulServer> cluster(int members) {
+        return started(IntStream.range(0, members)
+                .mapToObj(i -> new ConsulServer("member" + i, members, List.of()))
+                .toList());
+    }
+
+    private static List<ConsulServer> started(List<ConsulServer> members) {
+        members.forEach(member -> {
+            member.cluster = members;
+            member.run();
+        });
+        members.forEach(ConsulServer::awaitReady);
+        return members;
+    }
+
+    /**
+     * Where clients connect, always at 127.0.0.1; the same after a restart.
+     *
+     * @return the port
+     */
+    public int port() {
+        ServersMet.met(ConsulProgram.found().version());
+        return port;
+    }
+
+    /**
+     * Its address for clients.
+     *
+     * @return an {@code http://} URI
+     */
+    public String uri() {
+        return "http://127.0.0.1:" + port();
+    }
+
+    /**
+     * Its working directory, which has its log.
+     *
+     * @return a directory that is deleted by {@link #close()}
+     */
+    public Path directory() {
+        return directory;
+    }
+
+    /**
+     * Whether its process runs; a paused one does.
+     *
+     * @return false after {@link #stop()}, {@link #kill()} and {@link #close()}
+     */
+    public boolean isRunning() {
+        return running.isAlive();
+    }
+
+    /**
+     * Whether it believes that it is the leader of its cluster.
+     *
+     * @return false also if it does not answer
+     */
+    public boolean isLeader() {
+        try {
+            return ask("GET", "status/leader", "").contains(":" + serverPort + "\"");
+        } catch (UncheckedIOException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Asks the server something, with the first token.
+     *
+     * @param method of HTTP
+     * @param path below {@code /v1/}
+     * @param body may be empty
+     * @return the body of the answer
+     * @throws UncheckedIOException if the answer is not one of success
+     */
+    public String ask(String method, String path, String body) {
+        try {
+            HttpURLConnection connection = (HttpURLConnection)
+                    URI.create("http://127.0.0.1:" + port + "/v1/" + path).toURL().openConnection();
+            connection.setConnectTimeout(HTTP_TIMEOUT);
+            connection.setReadTimeout(HTTP_TIMEOUT);
+            connection.setRequestMethod(method);
+            connection.setRequestProperty("X-Consul-Token", ROOT_TOKEN);
+            if (!body.isEmpty()) {
+                connection.setDoOutput(true);
+                connection.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
+            }
+            try (InputStream answer = connection.getInputStream()) {
+                return new String(answer.readAllBytes(), StandardCharsets.UTF_8);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("Consul did not answer " + method + " /v1/" + path, e);
+        }
+    }
+
+    /** Shuts the server down. */
+    public void stop() {
+        running.stop();
+    }
+
+    /** Ends the server as {@code kill -9} does. */
+    public void kill() {
+        running.kill();
+    }
+
+    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
+    public void pause() {
+        running.pause();
+    }
+
+    /** Resumes a paused server. */
+    public void resume() {
+        running.resume();
+    }
+
+    /** Kills the server if it runs, and starts it again on the same ports with its data. */
+    public void restart() {
+        if (running.isAlive()) {
+            running.kill();
+        }
+        run();
+        awaitReady();
+    }
+
+    /** Kills the server if it runs and starts it again on the same ports, empty. Not for members of a larger cluster. */
+    public void restartEmpty() {
+        if (running.isAlive()) {
+            running.kill();
+        }
+        Scratch.empty(directory.resolve("data"));
+        restart();
+    }
+
+    /** Ends the server and deletes its directory. */
+    @Override
+    public void close() {
+        if (running.isAlive()) {
+            running.kill();
+        }
+        Scratch.delete(directory);
+    }
+
+    private void run() {
+        List<String> options = new ArrayList<>(List.of("-server", "-node=" + name, "-disable-host-node-id"));
+        options.addAll(List.of("-data-dir=" + directory + "/data", "-bootstrap-expect=" + members));
+        options.addAll(List.of("-bind=127.0.0.1", "-client=127.0.0.1", "-http-port=" + port));
+        options.addAll(List.of("-server-port=" + serverPort, "-serf-lan-port=" + serfPort, "-serf-wan-port=-1"));
+        options.addAll(List.of("-dns-port=-1", "-grpc-port=-1", "-log-level=warn", "-retry-interval=1s"));
+        options.add("-hcl=performance { raft_multiplier = 1 } limits { http_max_conns_per_client = 2000 }"
+                + " leave_on_terminate = false disable_update_check = true");
+        cluster.stream()
+                .filter(member -> member != this)
+                .forEach(member -> options.add("-retry-join=127.0.0.1:" + member.serfPort));
+        options.addAll(config);
+        running = ConsulProgram.found().start(directory, port, options);
+    }
+
+    private void awaitReady() {
+        long until = System.nanoTime() + READY_LIMIT.toNanos();
+        while (!takesSessions()) {
+            if (!running.isAlive() || System.nanoTime() - until > 0) {
+                throw new IllegalStateException(
+                        "Consul ended or took no session within " + READY_LIMIT + ", see " + directory);
+            }
+            Pause.of(Duration.ofMillis(20));
+        }
+    }
+
+    /** A session needs a leader, and this server among the nodes that the leader knows. */
+    private boolean takesSessions() {
+        try {
+            String made = ask("PUT", "session/create", "{\"TTL\":\"10s\",\"Checks\":[]}");
+            String id = made.substring(made.indexOf(':') + 2, made.lastIndexOf('"'));
+            return ask("PUT", "session/destroy/" + id, "").contains("true");
+        } catch (UncheckedIOException e) {
+            return false;
+        }
+    }
+
+    private static final class NotStarted implements Running {
+        @Override
+        public boolean isAlive() {
+            return false;
+        }
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public void kill() {}
+
+        @Override
+        public void pause() {}
+
+        @Override
+        public void resume() {}
+    }
+}
