@@ -87,8 +87,7 @@ enum ConsulProgram {
             case "docker" -> DOCKER;
             case "path" -> PATH;
             case "unpacked" -> UNPACKED;
-            case "any" ->
-                DockerClientFactory.instance().isDockerAvailable() ? DOCKER : isOnPath() ? PATH : UNPACKED;
+            case "any" -> DockerClientFactory.instance().isDockerAvailable() ? DOCKER : isOnPath() ? PATH : UNPACKED;
             default ->
                 throw new IllegalArgumentException(
                         "reactivelock.consul must be docker, path or unpacked but is '" + wanted + "'");
@@ -133,8 +132,8 @@ enum ConsulProgram {
                         .start();
                 String said = new String(unpacking.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 if (unpacking.waitFor() != 0 || !alone.isValid()) {
-                    throw new IllegalStateException("there is no Docker engine, no consul on the PATH, and "
-                            + SCRIPT + " " + NAME + " failed: " + said);
+                    throw new IllegalStateException("there is no Docker engine, no consul on the PATH, and " + SCRIPT
+                            + " " + NAME + " failed: " + said);
                 }
             }
         } catch (IOException e) {

@@ -132,10 +132,12 @@ public final class ConsulServer implements AutoCloseable {
      * @return the body of the answer
      * @throws UncheckedIOException if the answer is not one of success
      */
+    @CanIgnoreReturnValue
     public String ask(String method, String path, String body) {
         try {
-            HttpURLConnection connection = (HttpURLConnection)
-                    URI.create("http://127.0.0.1:" + port + "/v1/" + path).toURL().openConnection();
+            HttpURLConnection connection = (HttpURLConnection) URI.create("http://127.0.0.1:" + port + "/v1/" + path)
+                    .toURL()
+                    .openConnection();
             connection.setConnectTimeout(HTTP_TIMEOUT);
             connection.setReadTimeout(HTTP_TIMEOUT);
             connection.setRequestMethod(method);

@@ -32,9 +32,8 @@ class ConsulServerTest {
 
             leaders.get(0).kill();
 
-            List<ConsulServer> others = members.stream()
-                    .filter(member -> member != leaders.get(0))
-                    .toList();
+            List<ConsulServer> others =
+                    members.stream().filter(member -> member != leaders.get(0)).toList();
             for (int i = 0; i < 3_000 && others.stream().noneMatch(ConsulServer::isLeader); i++) {
                 Pause.of(Duration.ofMillis(20));
             }

@@ -1,0 +1,283 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.Pauses;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ConnectTimeoutException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.resources.LoopResources;
+import reactor.util.retry.Retry;
+
+/**
+ * The agents that may be asked, one at a time: the next one when that does not answer. All questions are such that they
+ * may be put twice; an answer says whether that may have happened. Watches have connections of their own, so that they
+ * keep no command waiting. Safe for use from any thread.
+ */
+final class Agents {
+
+    private static final Logger log = LoggerFactory.getLogger(Agents.class);
+
+    /** An agent takes 200 connections from one address, unless it is told otherwise. */
+    private static final int COMMANDS = 48;
+
+    private static final int WATCHES = 96;
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(400);
+    private static final Duration LONGEST_IDLE = Duration.ofSeconds(30);
+    private static final Duration OPENING = Duration.ofSeconds(5);
+    private static final Duration NEVER = Duration.ofDays(1);
+    private static final Duration ENDING = Duration.ofSeconds(2);
+    private static final Pauses PAUSES = Pauses.ofThisProcess();
+
+    private final List<String> uris;
+    private final ConsulBackendOptions options;
+    private final @Nullable HttpClient users;
+    private final AtomicInteger present = new AtomicInteger();
+    private final AtomicReference<@Nullable Clients> opened = new AtomicReference<>();
+    /** Emits whenever another agent is asked from then on. */
+    private final Sinks.Many<Integer> changes = Sinks.many().multicast().directBestEffort();
+
+    private volatile boolean closed;
+
+    private record Clients(HttpClient commands, HttpClient watches, Mono<Void> end) {}
+
+    /** An answer that says: not now. */
+    private static final class Passing extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        Passing(Answer answer) {
+            super(answer.status() + ": " + answer.body().strip(), null, false, false);
+        }
+    }
+
+    Agents(String addresses, @Nullable HttpClient users, ConsulBackendOptions options) {
+        this.uris = Stream.of(addresses.split(",", -1)).map(Agents::uri).toList();
+        this.users = users;
+        this.options = options;
+    }
+
+    private static String uri(String address) {
+        String text = address.strip();
+        String whole = text.contains("://") ? text : "http://" + text;
+        URI uri = URI.create(whole.endsWith("/") ? whole.substring(0, whole.length() - 1) : whole);
+        boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+        if (!isHttp || uri.getHost() == null || uri.getUserInfo() != null) {
+            throw new IllegalArgumentException("an agent's address must be HOST:PORT, http://HOST:PORT or"
+                    + " https://HOST:PORT, without a user, but is '" + text.replaceAll("//.*@", "//…@") + "'");
+        }
+        return uri.getPort() >= 0 ? uri.toString() : uri + ("https".equals(uri.getScheme()) ? ":8501" : ":8500");
+    }
+
+    /** The agents, for people. */
+    String names() {
+        return String.join(",", uris);
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Whoever watches something begins anew then. */
+    Flux<Integer> changes() {
+        return changes.asFlux();
+    }
+
+    /** An answer to a question that may be put again; an error says why there is none in a command's time. */
+    Mono<Answer> ask(Question question) {
+        return Mono.defer(() -> {
+            long begun = System.nanoTime();
+            AtomicBoolean mayHaveBeenCarriedOut = new AtomicBoolean();
+            AtomicReference<String> last = new AtomicReference<>("");
+            Mono<Answer> answered = Mono.defer(() -> attempt(question, partOfTheTime(), mayHaveBeenCarriedOut))
+                    .doOnError(error -> last.set(text(error)))
+                    .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                            .scheduler(DriverThreads.timer())
+                            .maxBackoff(LONGEST_PAUSE)
+                            .filter(error -> passes(error)
+                                    && System.nanoTime() - begun
+                                            < options.commandTimeout().toNanos()));
+            return PAUSES.timeout(answered, options.commandTimeout(), Mono.error(TimeoutException::new))
+                    .map(answer -> answer.afterOthers(mayHaveBeenCarriedOut.get()))
+                    .onErrorMap(error -> explained(error, Objects.requireNonNullElse(last.get(), "")));
+        });
+    }
+
+    /** One try, at one agent, whose failure moves to the next one. */
+    private Mono<Answer> attempt(Question question, Duration limit, AtomicBoolean mayHaveBeenCarriedOut) {
+        int agent = present.get();
+        return PAUSES.timeout(
+                        send(client().commands, agent, question, Sinks.empty()),
+                        limit,
+                        Mono.error(() -> new TimeoutException("silence")))
+                .flatMap(answer -> answer.passes() ? Mono.error(new Passing(answer)) : Mono.just(answer))
+                .doOnError(error -> {
+                    if (!isNotSent(error)) {
+                        mayHaveBeenCarriedOut.set(true);
+                    }
+                    moveOn(agent, error);
+                });
+    }
+
+    /** Each of several agents gets its share of a command's time. */
+    private Duration partOfTheTime() {
+        return options.commandTimeout().dividedBy(Math.min(uris.size(), 3));
+    }
+
+    /** A question whose answer the agent puts off; how long, is counted from when the question left. */
+    Mono<Answer> watch(Question question, Duration longest) {
+        return Mono.defer(() -> {
+            int agent = present.get();
+            Sinks.Empty<Void> left = Sinks.empty();
+            return send(client().watches, agent, question, left)
+                    .timeout(
+                            left.asMono().then(PAUSES.silence(longest)),
+                            Mono.error(() -> new TimeoutException("silence")))
+                    .flatMap(answer -> answer.passes() ? Mono.error(new Passing(answer)) : Mono.just(answer))
+                    .doOnError(error -> moveOn(agent, error))
+                    .onErrorMap(error -> explained(error, text(error)));
+        });
+    }
+
+    private Mono<Answer> send(HttpClient client, int agent, Question question, Sinks.Empty<Void> left) {
+        Mono<Answer> answered = client.request(question.method())
+                .uri(uris.get(agent % uris.size()) + "/v1/" + question.path())
+                .send((request, out) -> {
+                    Sinks.EmitResult unused = left.tryEmitEmpty();
+                    return question.body().isEmpty()
+                            ? out
+                            : out.sendObject(Unpooled.copiedBuffer(question.body(), StandardCharsets.UTF_8));
+                })
+                .responseSingle((response, body) -> body.asString(StandardCharsets.UTF_8)
+                        .defaultIfEmpty("")
+                        .map(text -> new Answer(
+                                response.status().code(),
+                                index(response.responseHeaders().get("X-Consul-Index")),
+                                text,
+                                false)));
+        return DriverThreads.subscribing(answered);
+    }
+
+    private static long index(@Nullable String header) {
+        return header == null ? 0 : Long.parseLong(header);
+    }
+
+    private void moveOn(int agent, Throwable error) {
+        if (uris.size() > 1 && present.compareAndSet(agent, (agent + 1) % uris.size())) {
+            log.info(
+                    "Consul at {} does not answer ({}); {} is asked now",
+                    uris.get(agent),
+                    text(error),
+                    uris.get(present.get()));
+            Sinks.EmitResult unused = changes.tryEmitNext(agent);
+        }
+    }
+
+    private static boolean passes(Throwable error) {
+        return error instanceof Passing || error instanceof IOException || error instanceof TimeoutException;
+    }
+
+    private static boolean isNotSent(Throwable error) {
+        return error instanceof ConnectException
+                || error instanceof ConnectTimeoutException
+                || error instanceof UnknownHostException;
+    }
+
+    private static String text(Throwable error) {
+        return error.getMessage() == null ? error.getClass().getSimpleName() : error.getMessage();
+    }
+
+    private ConsulFailure explained(Throwable error, String last) {
+        if (error instanceof ConsulFailure known) {
+            return known;
+        }
+        if (closed) {
+            return ConsulFailure.closed();
+        }
+        return passes(error) // or its time is over
+                ? ConsulFailure.silent(names(), last, error)
+                : ConsulFailure.notAsked(names(), error);
+    }
+
+    private Clients client() {
+        Clients known = opened.get();
+        if (known != null && !closed) {
+            return known;
+        }
+        if (closed) {
+            throw ConsulFailure.closed();
+        }
+        Clients fresh = DriverThreads.call(this::open);
+        if (opened.compareAndSet(null, fresh)) {
+            return fresh;
+        }
+        var unused = FireAndForget.run("closing a surplus client", fresh.end);
+        return client();
+    }
+
+    private Clients open() {
+        if (users != null) {
+            return new Clients(configured(users), configured(users), Mono.empty());
+        }
+        LoopResources loop = LoopResources.create("reactive-lock-consul", 1, true);
+        ConnectionProvider commands = connections("commands", COMMANDS);
+        ConnectionProvider watches = connections("watches", WATCHES);
+        Mono<Void> end =
+                commands.disposeLater().then(watches.disposeLater()).then(loop.disposeLater(Duration.ZERO, ENDING));
+        return new Clients(client(commands, loop), client(watches, loop), end);
+    }
+
+    private HttpClient client(ConnectionProvider connections, LoopResources loop) {
+        return configured(HttpClient.create(connections).runOn(loop, false));
+    }
+
+    private HttpClient configured(HttpClient client) {
+        // What is put again, and whether it may have been carried out, is known here only.
+        HttpClient plain = client.disableRetry(true).keepAlive(true);
+        return options.token().isEmpty()
+                ? plain
+                : plain.headers(headers -> headers.set("X-Consul-Token", options.token()));
+    }
+
+    private static ConnectionProvider connections(String what, int most) {
+        return ConnectionProvider.builder("reactive-lock-consul-" + what)
+                .maxConnections(most)
+                .pendingAcquireMaxCount(-1)
+                .pendingAcquireTimeout(NEVER)
+                .pendingAcquireTimer(
+                        (task, delay) -> DriverThreads.timer().schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS))
+                .maxIdleTime(LONGEST_IDLE)
+                .disposeTimeout(OPENING)
+                .build();
+    }
+
+    Mono<Void> close() {
+        return Mono.defer(() -> {
+            closed = true;
+            Clients last = opened.get();
+            return last == null ? Mono.<Void>empty() : last.end;
+        });
+    }
+}

@@ -1,0 +1,74 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.Share;
+
+/**
+ * A key as one answer of Consul showed it.
+ *
+ * @param key its whole name
+ * @param created the index of the write that made it
+ * @param modified the index of the last write to it
+ * @param session the session that has acquired it, or empty
+ * @param flags a number of the writer's: of a claim, its share
+ * @param value what it holds, as text
+ */
+record Entry(String key, long created, long modified, String session, long flags, String value) {
+
+    private static final int LIMIT = Long.SIZE - 1 - LockBackend.PASS_BITS;
+
+    /** The flags of a claim's key: zero for the whole, else the units and the capacity. */
+    static long flags(Share share) {
+        return share.isWhole() ? 0 : (long) share.units() << Integer.SIZE | share.capacity();
+    }
+
+    /** What is no share that we know is as good as the whole: none may be in beside it. */
+    Share share() {
+        int units = (int) (flags >>> Integer.SIZE);
+        int capacity = (int) flags;
+        try {
+            return flags == 0 ? Share.WHOLE : new Share(units, capacity);
+        } catch (IllegalArgumentException e) {
+            return Share.WHOLE;
+        }
+    }
+
+    /** The name of the claim whose key this is. */
+    String claimId() {
+        return key.substring(key.lastIndexOf('/') + 1);
+    }
+
+    Content content() {
+        return Content.parse(value);
+    }
+
+    /** The fencing token of a claim with this key: it is written once, so both indexes are those of the acquisition. */
+    long token() {
+        return token(created);
+    }
+
+    /** Below the token of this claim, and not below that of any made before it. */
+    long newestTokenBefore() {
+        return token(created - 1);
+    }
+
+    /** Whether nobody has written to it since it was made. */
+    boolean isAsMade() {
+        return created == modified;
+    }
+
+    /** Whether it was made by the same write, and not written to since. */
+    boolean isSameAs(Entry other) {
+        return key.equals(other.key)
+                && created == other.created
+                && modified == other.modified
+                && session.equals(other.session);
+    }
+
+    static long token(long index) {
+        if (index >>> LIMIT != 0) {
+            throw new IllegalStateException("Consul's index " + index + " no longer fits into a fencing token");
+        }
+        return index << LockBackend.PASS_BITS;
+    }
+}

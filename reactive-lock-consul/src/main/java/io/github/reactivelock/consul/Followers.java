@@ -1,0 +1,119 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.state.LossReason;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Follows claims that wait until they are in. One for the whole, or behind one for the whole, watches the one key that
+ * keeps it out. One that waits for units looks at the line whenever that changes, with one watch for all of them on a
+ * lock.
+ */
+final class Followers {
+
+    private static final Duration PAUSE_AFTER_A_BROKEN_WATCH = Duration.ofMillis(100);
+
+    private final Keys keys;
+    private final Watches watches;
+    private final KeyLayout names;
+    private final SignalSink pushes;
+    private final Session session;
+    private final Expiries expiries;
+    private final Map<String, Flux<Line>> lines = new ConcurrentHashMap<>();
+
+    Followers(Keys keys, Watches watches, KeyLayout names, SignalSink pushes, Session session, Expiries expiries) {
+        this.keys = keys;
+        this.watches = watches;
+        this.names = names;
+        this.pushes = pushes;
+        this.session = session;
+        this.expiries = expiries;
+    }
+
+    /** The claim is in; false if that is no news of ours. */
+    boolean own(ClaimState standing, Entry key) {
+        boolean owns = standing.own(key);
+        if (owns) {
+            expiries.begin(standing, key);
+        }
+        return owns;
+    }
+
+    void follow(ClaimState standing, Entry key, QueuePosition position) {
+        Entry obstacle = position.obstacle();
+        Disposable.Swap watch = standing.follow(obstacle == null ? ClaimState.THE_LINE : obstacle.key());
+        if (watch == null) {
+            return;
+        }
+        String lock = standing.claim.key();
+        Mono<Line> moved = obstacle == null
+                ? line(lock).filter(line -> isIn(standing, key, line)).next()
+                : watches.untilChanged(obstacle).then(Mono.empty());
+        Mono<Void> news = moved.onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                        .then(Mono.empty()))
+                .doOnNext(line -> standing.followed(watch))
+                .switchIfEmpty(Mono.defer(() -> {
+                    standing.followed(watch);
+                    return keys.line(lock);
+                }))
+                .flatMap(line -> moved(standing, key, position(standing, line)))
+                .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
+                        .thenReturn(new Signal.Recheck(lock)))
+                .doOnNext(pushes::push)
+                .then();
+        boolean unused = watch.update(FireAndForget.run("waiting for a lock in Consul", news));
+    }
+
+    /**
+     * The line now and after each change. A later subscriber gets the latest line first, perhaps from before its own
+     * claim, but its own claim is a change too.
+     */
+    private Flux<Line> line(String lock) {
+        return lines.computeIfAbsent(
+                lock,
+                absent -> watches.below(names.lock(lock))
+                        .map(Line::of)
+                        .doFinally(signal -> lines.remove(lock))
+                        .replay(1)
+                        .refCount());
+    }
+
+    /** A reading that is older than the key may show one that was given up. */
+    private static boolean isIn(ClaimState standing, Entry key, Line line) {
+        QueuePosition position = position(standing, line);
+        return position.isIn() && position.isOf(key);
+    }
+
+    private static QueuePosition position(ClaimState standing, Line line) {
+        return QueuePosition.of(standing.claim.id(), line);
+    }
+
+    private Mono<Signal> moved(ClaimState standing, Entry key, QueuePosition position) {
+        if (position.own() == null) {
+            return standing.vanished(key, LossReason.EXPIRED)
+                    ? Mono.just(new Signal.Recheck(standing.claim.key()))
+                    : Mono.empty();
+        }
+        if (!position.isOf(key)) {
+            return Mono.just(new Signal.RecheckClaim(standing.claim.id()));
+        }
+        if (!position.isIn()) {
+            follow(standing, key, position);
+            return Mono.empty();
+        }
+        if (!session.isFresh()) { // the answer to the claim renews it before
+            return Mono.just(new Signal.RecheckClaim(standing.claim.id()));
+        }
+        Duration reliable = session.reliable();
+        return own(standing, key)
+                ? Mono.just(new Signal.Grant(standing.claim.id(), key.token(), reliable))
+                : Mono.empty();
+    }
+}

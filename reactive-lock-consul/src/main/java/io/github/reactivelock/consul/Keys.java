@@ -1,0 +1,202 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.spi.Claim;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What is asked of Consul about keys, each as a cold Mono. Names need no escaping ({@link KeyLayout}). */
+final class Keys {
+
+    private final Agents agents;
+    private final KeyLayout names;
+
+    Keys(Agents agents, KeyLayout names) {
+        this.agents = agents;
+        this.names = names;
+    }
+
+    /**
+     * A claim's key, and all that were there right after it was made.
+     *
+     * @param own the claim's key
+     * @param line all claims on the lock
+     * @param repeated whether the question may be carried out once more
+     */
+    record Entered(Entry own, Line line, boolean repeated) {}
+
+    /** What came of a look at one key: it is as it was, it is not, or it could not be told. */
+    sealed interface Checked {
+        record Kept() implements Checked {}
+
+        record Gone() implements Checked {}
+
+        record Refused(Throwable why) implements Checked {}
+    }
+
+    /** Whether there was something to delete, and whether that had to be asked more than once. */
+    record Deleted(boolean done, boolean repeated) {}
+
+    /**
+     * Makes a claim's key in the name of a session, and reads the line in the same step. Said again it changes nothing.
+     */
+    Mono<Entered> enter(Claim claim, String session, Content content) {
+        return enter(claim, List.of(lock(claim, session, content)));
+    }
+
+    /** As {@link #enter}, with a key that is new: one that is there already goes to the end of the line. */
+    Mono<Entered> enterAnew(Claim claim, String session, Content content) {
+        return enter(claim, List.of(Operation.delete(names.claim(claim)), lock(claim, session, content)));
+    }
+
+    private Operation lock(Claim claim, String session, Content content) {
+        return Operation.lock(names.claim(claim), session, Entry.flags(claim.share()), content.text());
+    }
+
+    private Mono<Entered> enter(Claim claim, List<Operation> entering) {
+        List<Operation> all = new ArrayList<>(entering);
+        all.add(Operation.tree(names.lock(claim.key())));
+        String own = names.claim(claim);
+        return transaction(all).flatMap(done -> {
+            if (!done.failed().isEmpty()) {
+                return Mono.error(refused(done));
+            }
+            // The first result is that of the acquisition, which shows no value.
+            List<Entry> tree = done.results().subList(1, done.results().size());
+            return Mono.justOrEmpty(tree.stream()
+                            .filter(entry -> entry.key().equals(own))
+                            .findFirst())
+                    .map(entry -> new Entered(entry, Line.of(tree), done.repeated()));
+        });
+    }
+
+    /** The claims on a lock, as a leader knows them that has just asked whether it is one. */
+    Mono<Line> line(String key) {
+        return below(names.lock(key)).map(Line::of);
+    }
+
+    private Mono<List<Entry>> below(String folder) {
+        return agents.ask(Question.get("kv/" + folder + "?recurse&consistent")).map(this::entries);
+    }
+
+    /** All keys in an answer; none if it says that there is none. */
+    List<Entry> entries(Answer answer) {
+        return switch (answer.status()) {
+            case Answer.OK -> Json.entries(answer.body());
+            case Answer.NOT_FOUND -> List.of();
+            default -> throw refused(answer);
+        };
+    }
+
+    /** The names of locks that begin with the given text, with a slash at their ends. */
+    Mono<List<String>> locks(String beginning) {
+        return agents.ask(Question.get("kv/" + beginning + "?keys&separator=/&consistent"))
+                .map(answer -> switch (answer.status()) {
+                    case Answer.OK -> Json.names(answer.body());
+                    case Answer.NOT_FOUND -> List.of();
+                    default -> throw refused(answer);
+                });
+    }
+
+    /** One key; empty if it is not there. */
+    Mono<Entry> read(String key) {
+        return agents.ask(Question.get("kv/" + key + "?consistent"))
+                .flatMapIterable(this::entries)
+                .next();
+    }
+
+    /** Looks whether keys are as they were, each for itself, in the order of the question. */
+    Mono<List<Checked>> check(List<Entry> known) {
+        return Flux.fromIterable(known)
+                .buffer(Operation.MOST)
+                .flatMapSequential(this::checkSome)
+                .flatMapIterable(part -> part)
+                .collectList();
+    }
+
+    private Mono<List<Checked>> checkSome(List<Entry> some) {
+        List<Operation> checks = some.stream()
+                .map(entry -> Operation.checkIndex(entry.key(), entry.modified()))
+                .toList();
+        return transaction(checks, "?consistent").map(done -> {
+            Map<Integer, Checked> failed = new HashMap<>();
+            done.failed().forEach(failure -> failed.put(failure.operation(), checked(failure)));
+            return IntStream.range(0, some.size())
+                    .mapToObj(i -> failed.getOrDefault(i, new Checked.Kept()))
+                    .toList();
+        });
+    }
+
+    private Checked checked(Json.Failed failure) {
+        ConsulFailure why = refused(failure);
+        return ConsulFailure.is(why, ConsulFailure.Kind.DENIED) ? new Checked.Refused(why) : new Checked.Gone();
+    }
+
+    /** Deletes a key if it is as it was made. */
+    Mono<Deleted> delete(Entry known) {
+        return transaction(List.of(Operation.checkIndex(known.key(), known.modified()), Operation.delete(known.key())))
+                .flatMap(done -> {
+                    ConsulFailure why = done.failed().isEmpty() ? null : refused(done);
+                    return why != null && ConsulFailure.is(why, ConsulFailure.Kind.DENIED)
+                            ? Mono.error(why)
+                            : Mono.just(new Deleted(why == null, done.repeated()));
+                });
+    }
+
+    /** Deletes a key, whatever it is, if it is there. */
+    Mono<Void> delete(String key) {
+        return transaction(List.of(Operation.delete(key)))
+                .flatMap(done -> done.failed().isEmpty() ? Mono.empty() : Mono.error(refused(done)));
+    }
+
+    /** Makes the key for notices to this client, which goes with its session. */
+    Mono<Entry> makeNotice(String key, String session) {
+        return transaction(List.of(Operation.lock(key, session, 0, "")))
+                .flatMap(done ->
+                        done.failed().isEmpty() ? Mono.just(done.results().get(0)) : Mono.error(refused(done)));
+    }
+
+    /** Tells the client of a session something, if it listens. */
+    Mono<Void> notice(String key, String session, String text) {
+        return transaction(List.of(
+                        Operation.checkSession(key, session),
+                        Operation.set(key, text.getBytes(StandardCharsets.UTF_8))))
+                .then();
+    }
+
+    /** What came of a transaction, and whether it may have been carried out before. */
+    record Done(List<Entry> results, List<Json.Failed> failed, boolean repeated) {}
+
+    Mono<Done> transaction(List<Operation> operations) {
+        return transaction(operations, "");
+    }
+
+    private Mono<Done> transaction(List<Operation> operations, String parameters) {
+        return Mono.fromSupplier(() -> Question.put("txn" + parameters, Json.transaction(operations)))
+                .flatMap(agents::ask)
+                .map(answer -> {
+                    if (answer.status() != Answer.OK && answer.status() != Answer.CONFLICT) {
+                        throw refused(answer);
+                    }
+                    Json.Outcome outcome = Json.outcome(answer.body());
+                    return new Done(outcome.results(), outcome.failed(), answer.repeated());
+                });
+    }
+
+    private ConsulFailure refused(Answer answer) {
+        return ConsulFailure.refused(agents.names(), names.prefix(), answer.status(), answer.body());
+    }
+
+    ConsulFailure refused(Done done) {
+        return refused(done.failed().get(0));
+    }
+
+    private ConsulFailure refused(Json.Failed failure) {
+        return ConsulFailure.refused(agents.names(), names.prefix(), Answer.CONFLICT, failure.what());
+    }
+}

@@ -1,0 +1,174 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.spi.LockPage;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** Looking at a lock without a claim of one's own: its state, its changes, and taking it from its owner. */
+final class Observer {
+
+    private static final Duration PAUSE = Duration.ofMillis(100);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final int PART = 500;
+    private static final int AT_ONCE = 16;
+
+    private final Agents agents;
+    private final Keys keys;
+    private final Watches watches;
+    private final KeyLayout names;
+
+    Observer(Agents agents, Keys keys, Watches watches, KeyLayout names) {
+        this.agents = agents;
+        this.keys = keys;
+        this.watches = watches;
+        this.names = names;
+    }
+
+    Mono<LockInfo> inspect(String key) {
+        return keys.line(key).map(line -> info(key, line));
+    }
+
+    private static LockInfo info(String key, Line line) {
+        if (line.holders() == 0) {
+            return new LockInfo.Free(key);
+        }
+        Entry newest = line.held().get(line.holders() - 1);
+        return new LockInfo.Held(
+                key,
+                newest.content().owner(),
+                newest.token(),
+                newest.content().lease(),
+                line.waiting().size(),
+                null,
+                line.waiting().stream()
+                        .limit(LockInfo.Held.MOST_SHOWN)
+                        .map(waiting -> new LockInfo.Waiting(waiting.content().owner(), null))
+                        .toList(),
+                newest.share().isWhole() ? null : shares(line));
+    }
+
+    private static LockInfo.Shares shares(Line line) {
+        List<LockInfo.Holder> first = newestFirst(line)
+                .limit(LockInfo.Held.MOST_SHOWN)
+                .map(holder -> new LockInfo.Holder(
+                        holder.content().owner(),
+                        holder.share().units(),
+                        holder.token(),
+                        holder.content().lease()))
+                .toList();
+        return new LockInfo.Shares((int) Math.min(line.units(), Integer.MAX_VALUE), line.holders(), first);
+    }
+
+    private static Stream<Entry> newestFirst(Line line) {
+        return IntStream.rangeClosed(1, line.holders())
+                .mapToObj(i -> line.held().get(line.holders() - i));
+    }
+
+    Mono<LockPage> list(String prefix, String from) {
+        return keys.locks(names.locks(prefix)).flatMap(all -> {
+            List<String> part = all.stream()
+                    .filter(lock -> lock.compareTo(from) > 0 && !names.key(lock).isEmpty())
+                    .sorted()
+                    .limit(PART)
+                    .toList();
+            return Flux.fromIterable(part)
+                    .map(names::key)
+                    .flatMap(this::inspect, AT_ONCE)
+                    .ofType(LockInfo.Held.class)
+                    .collectList()
+                    .map(held -> new LockPage(held, part.size() < PART ? "" : part.get(PART - 1)));
+        });
+    }
+
+    Flux<LockEvent> events(String key) {
+        return Flux.defer(() -> {
+                    Following following = new Following(key);
+                    return watches.below(names.lock(key)).concatMapIterable(found -> following.seen(Line.of(found)));
+                })
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
+                        .scheduler(DriverThreads.timer())
+                        .maxBackoff(LONGEST_PAUSE)
+                        .transientErrors(true)
+                        .filter(error -> !agents.isClosed() && !ConsulFailure.is(error, ConsulFailure.Kind.DENIED)));
+    }
+
+    /** Deletes the key of that token if it holds the lock, and tells its client if it listens. */
+    Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return keys.line(key)
+                .flatMap(line -> Mono.justOrEmpty(line.held().stream()
+                        .filter(holder -> holder.token() == fencingToken)
+                        .findFirst()))
+                .flatMap(holder -> end(key, holder))
+                .defaultIfEmpty(false);
+    }
+
+    private Mono<Boolean> end(String key, Entry holder) {
+        return keys.delete(holder)
+                .flatMap(deleted -> deleted.done() || !deleted.repeated()
+                        ? Mono.just(deleted.done())
+                        : Mono.error(ConsulFailure.unclear(agents.names(), "'" + key + "' was still held")))
+                .delayUntil(ended -> ended ? tell(holder) : Mono.empty());
+    }
+
+    private Mono<Void> tell(Entry holder) {
+        String client = holder.content().client();
+        return client.isEmpty()
+                ? Mono.empty()
+                : keys.notice(names.notice(client), holder.session(), holder.claimId())
+                        .onErrorComplete();
+    }
+
+    /** The holders of a lock as a watch has shown them so far. Used by one subscription, one answer at a time. */
+    private static final class Following {
+
+        private final String key;
+        private final Map<Long, Entry> holders = new LinkedHashMap<>();
+        private boolean hasBegun;
+
+        Following(String key) {
+            this.key = key;
+        }
+
+        /** A holder that came and went between two answers is passed over. */
+        List<LockEvent> seen(Line line) {
+            Map<Long, Entry> present = line.held().stream()
+                    .collect(Collectors.toMap(Entry::created, holder -> holder, (a, b) -> a, LinkedHashMap::new));
+            List<LockEvent> events = new ArrayList<>();
+            if (hasBegun) {
+                holders.forEach((index, gone) -> {
+                    if (!present.containsKey(index)) {
+                        events.add(new LockEvent.Released(
+                                key, gone.token(), gone.share().units()));
+                    }
+                });
+                present.forEach((index, entered) -> {
+                    if (!holders.containsKey(index)) {
+                        events.add(new LockEvent.Acquired(
+                                key,
+                                entered.content().owner(),
+                                entered.token(),
+                                entered.share().units()));
+                    }
+                });
+            } else {
+                events.add(new LockEvent.Snapshot(info(key, line)));
+            }
+            hasBegun = true;
+            holders.clear();
+            holders.putAll(present);
+            return events;
+        }
+    }
+}

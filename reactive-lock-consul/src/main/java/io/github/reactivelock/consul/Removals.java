@@ -1,0 +1,119 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The removal of what claims leave behind. A claim that ended while Consul could not be asked is remembered until its
+ * key is gone, which would live as long as the session. Safe for use from any thread.
+ */
+final class Removals {
+
+    private static final int AT_ONCE = 16;
+    private static final Duration PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+    /** An agent keeps a question for seven seconds while its cluster has no leader. */
+    private static final Duration LATEST = Duration.ofSeconds(15);
+
+    private final Agents agents;
+    private final Keys keys;
+    private final KeyLayout names;
+    /** What is to be tried again, by the key's name. */
+    private final Map<String, Mono<Boolean>> unfinished = new ConcurrentHashMap<>();
+
+    private final AtomicBoolean pausing = new AtomicBoolean();
+    /** Before the next attempt: ever longer while none succeeds. */
+    private volatile Duration pause = PAUSE;
+
+    Removals(Agents agents, Keys keys, KeyLayout names) {
+        this.agents = agents;
+        this.keys = keys;
+        this.names = names;
+    }
+
+    /** Deletes a claim's key by its name, now or later; whether it owned the lock until now. */
+    Mono<Boolean> remove(Claim claim) {
+        return finishing(names.claim(claim), removal(claim));
+    }
+
+    private Mono<Boolean> removal(Claim claim) {
+        return keys.line(claim.key()).flatMap(line -> {
+            QueuePosition position = QueuePosition.of(claim.id(), line);
+            return position.own() == null
+                    ? Mono.just(false)
+                    : keys.delete(names.claim(claim)).thenReturn(position.isIn());
+        });
+    }
+
+    /** Remembers the claim if its removal fails. */
+    <T> Mono<T> finishing(Claim claim, Mono<T> removal) {
+        return removal.doOnError(error -> later(names.claim(claim), removal(claim)));
+    }
+
+    /**
+     * Deletes a key that its claim has given up, now or later. The claim may go on, with a key made anew that is not to
+     * be touched.
+     */
+    Mono<Boolean> remove(Entry givenUp) {
+        Mono<Boolean> removal =
+                keys.delete(givenUp).flatMap(deleted -> deleted.done() ? Mono.just(true) : overwritten(givenUp));
+        return finishing(givenUp.key(), removal);
+    }
+
+    /** A stranger wrote to it; that it was made by the same write says that it is the same. */
+    private Mono<Boolean> overwritten(Entry givenUp) {
+        return keys.read(givenUp.key())
+                .filter(found -> found.created() == givenUp.created())
+                .flatMap(found -> keys.delete(found).map(Keys.Deleted::done))
+                .defaultIfEmpty(false);
+    }
+
+    private Mono<Boolean> finishing(String name, Mono<Boolean> removal) {
+        return removal.doOnError(error -> later(name, removal)).doOnSuccess(done -> {
+            unfinished.remove(name);
+            pause = PAUSE;
+        });
+    }
+
+    /** The claim ended, and whether it has a key is unknown. */
+    void later(Claim claim) {
+        later(names.claim(claim), removal(claim));
+    }
+
+    /** The claim has ended, and a question that makes its key may still be on its way. */
+    void sweep(Claim claim) {
+        Disposable unused = FireAndForget.run(
+                "removing a claim that came late",
+                Mono.delay(LATEST, DriverThreads.timer())
+                        .filter(now -> !agents.isClosed())
+                        .flatMap(now -> remove(claim)));
+    }
+
+    private void later(String name, Mono<Boolean> removal) {
+        unfinished.put(name, removal);
+        if (pausing.compareAndSet(false, true)) {
+            Duration now = pause;
+            Duration doubled = now.multipliedBy(2);
+            pause = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
+            Mono<Void> waiting = Mono.delay(now, DriverThreads.timer()).then(Mono.defer(() -> {
+                pausing.set(false);
+                return agents.isClosed() ? Mono.empty() : removeUnfinished();
+            }));
+            Disposable unused = FireAndForget.run("removing keys of claims that ended", waiting);
+        }
+    }
+
+    private Mono<Void> removeUnfinished() {
+        return Flux.defer(() -> Flux.fromIterable(Map.copyOf(unfinished).entrySet()))
+                .flatMap(left -> finishing(left.getKey(), left.getValue()).onErrorComplete(), AT_ONCE)
+                .then();
+    }
+}

@@ -1,0 +1,88 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * What is pushed to this client: grants that its own watches found, and notices that other clients put into its notice
+ * key, which is how a forced release reaches the owner. The key is watched for as long as there is a subscriber.
+ */
+final class SignalSink {
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private final Agents agents;
+    private final Keys keys;
+    private final Watches watches;
+    private final Session session;
+    private final Supplier<String> notice;
+    private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+
+    SignalSink(Agents agents, Keys keys, Watches watches, Session session, Supplier<String> notice) {
+        this.agents = agents;
+        this.keys = keys;
+        this.watches = watches;
+        this.session = session;
+        this.notice = notice;
+    }
+
+    void push(Signal signal) {
+        for (FluxSink<Signal> sink : listening) {
+            FluxSink<Signal> unused = sink.next(signal);
+        }
+    }
+
+    /** What is pushed, with each notice of a forced release turned into signals by looking which holds are over. */
+    Flux<Signal> signals(Supplier<Flux<Signal>> forced) {
+        Flux<Signal> pushed = Flux.create(sink -> {
+            FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
+            listening.add(sink);
+        });
+        return Flux.merge(pushed, noticed(forced));
+    }
+
+    void close(Throwable reason) {
+        listening.forEach(sink -> sink.error(reason));
+    }
+
+    private Flux<Signal> noticed(Supplier<Flux<Signal>> forced) {
+        return makeNotice()
+                .flatMapMany(made ->
+                        Flux.concat(Mono.just(new Signal.Reconnected()), forced.get(), afterNotices(made, forced)))
+                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+                        .scheduler(DriverThreads.timer())
+                        .maxBackoff(LONGEST_PAUSE)
+                        .transientErrors(true)
+                        .filter(error -> !agents.isClosed()));
+    }
+
+    private Mono<Entry> makeNotice() {
+        return session.id()
+                .flatMap(id -> keys.makeNotice(notice.get(), id)
+                        .doOnError(
+                                error -> ConsulFailure.is(error, ConsulFailure.Kind.SESSION_ENDED),
+                                error -> session.ended(id)));
+    }
+
+    /** What every notice from now on is about; ends with an error when the key is gone, or cannot be watched. */
+    private Flux<Signal> afterNotices(Entry made, Supplier<Flux<Signal>> forced) {
+        return Flux.defer(() -> {
+            Entry[] latest = {made};
+            return Flux.defer(() -> watches.untilChanged(latest[0])
+                            .then(keys.read(made.key()))
+                            .switchIfEmpty(Mono.error(() -> new IllegalStateException("the notice key is gone")))
+                            .doOnNext(changed -> latest[0] = changed)
+                            .thenMany(Flux.defer(forced)))
+                    .repeat();
+        });
+    }
+}

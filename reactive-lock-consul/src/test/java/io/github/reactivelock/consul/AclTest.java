@@ -1,0 +1,92 @@
+package io.github.reactivelock.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.testservers.ConsulServer;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** A Consul that asks for tokens. What it denies comes with the same status as a lost race, and is told apart. */
+class AclTest extends Fixture {
+
+    @Override
+    ConsulServer startServer() {
+        return ConsulServer.start("-hcl=acl { enabled = true default_policy = \"deny\" tokens { master = \""
+                + ConsulServer.ROOT_TOKEN + "\" } }");
+    }
+
+    private String token(String name, String rules) {
+        String policy = server.ask(
+                "PUT", "acl/policy", "{\"Name\":\"" + name + "\",\"Rules\":\"" + rules.replace("\"", "\\\"") + "\"}");
+        assertThat(policy).contains(name);
+        String made = server.ask("PUT", "acl/token", "{\"Policies\":[{\"Name\":\"" + name + "\"}]}");
+        return made.replaceAll(".*\"SecretID\":\"([^\"]+)\".*", "$1");
+    }
+
+    private ConsulLockBackend with(String token) {
+        return ConsulLockBackend.connect(server.uri(), Consuls.patient().withToken(token));
+    }
+
+    @Test
+    void theTokenThatTheOptionsNameIsEnough() {
+        LockClient client = client(with(token(
+                "enough",
+                "key_prefix \"reactivelock/\" { policy = \"write\" } session_prefix \"\" { policy = \"write\" }")));
+
+        assertThat(Consuls.get(client.withLock(key, Mono.just("done")))).isEqualTo("done");
+    }
+
+    @Test
+    void withoutATokenAClaimIsDeniedWithWhatToDo() {
+        LockClient client = client(ConsulLockBackend.connect(server.uri(), Consuls.patient()));
+
+        assertThat(Consuls.error(client.acquire(key)))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("key_prefix \"reactivelock/\"")
+                .hasMessageContaining("session_prefix");
+    }
+
+    @Test
+    void aTransactionThatIsDeniedIsNoLostRace() {
+        ConsulLockBackend backend = opened(with(token("sessions", "session_prefix \"\" { policy = \"write\" }")));
+
+        assertThat(Consuls.error(backend.claim(claim())))
+                .hasMessageContaining("denies this token")
+                .hasMessageContaining("key_prefix \"reactivelock/\"");
+    }
+
+    @Test
+    void aHoldWhoseTokenWasTakenAwayIsRefusedAndNotLost() {
+        String token = token(
+                "taken",
+                "key_prefix \"reactivelock/\" { policy = \"write\" } session_prefix \"\" { policy = \"write\" }");
+        ConsulLockBackend backend = opened(with(token));
+        Claim claim = claim();
+        granted(Consuls.get(backend.claim(claim)));
+        String policy = server.ask("GET", "acl/policy/name/taken", "").replaceAll(".*\"ID\":\"([^\"]+)\".*", "$1");
+        server.ask(
+                "PUT",
+                "acl/policy/" + policy,
+                "{\"Name\":\"taken\",\"Rules\":\"session_prefix \\\"\\\" { policy = \\\"write\\\" }\"}");
+
+        Consuls.until("the renewal is denied", () -> {
+            RenewalResult renewal = Consuls.get(backend.renew(List.of(claim)));
+            assertThat(renewal.lost()).isEmpty();
+            return renewal.refused().containsKey(claim.id());
+        });
+        server.ask(
+                "PUT",
+                "acl/policy/" + policy,
+                "{\"Name\":\"taken\",\"Rules\":\"key_prefix \\\"\\\" { policy ="
+                        + " \\\"write\\\" } session_prefix \\\"\\\" { policy = \\\"write\\\" }\"}");
+        Consuls.until(
+                "it is allowed again",
+                () -> !Consuls.get(backend.renew(List.of(claim))).renewed().isEmpty());
+        assertThat(Consuls.get(backend.release(claim))).isTrue();
+    }
+}

@@ -1,0 +1,64 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.testservers.ConsulServer;
+import java.io.FileNotFoundException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import reactor.core.publisher.Mono;
+
+/** What the tests of this module share. */
+final class Consuls {
+
+    static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private Consuls() {}
+
+    /** Patient, so that a busy machine looks like nothing else than a slow one. */
+    static ConsulBackendOptions patient() {
+        return ConsulBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(12));
+    }
+
+    static ConsulBackendOptions shortLeases() {
+        return patient().withShortestLease(Duration.ofMillis(1));
+    }
+
+    static <T> T get(Mono<T> answer) {
+        return Objects.requireNonNull(answer.block(LIMIT));
+    }
+
+    static void done(Mono<?> work) {
+        var unused = work.block(LIMIT);
+    }
+
+    static Throwable error(Mono<?> answer) {
+        return get(answer.<Throwable>map(value -> new AssertionError("no error but " + value))
+                .onErrorResume(Mono::just)
+                .defaultIfEmpty(new AssertionError("no error")));
+    }
+
+    static void until(String what, BooleanSupplier isSo) {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (!isSo.getAsBoolean()) {
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError("not within " + LIMIT + ": " + what);
+            }
+            LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+        }
+    }
+
+    /** The names of all keys below the default prefix. */
+    static List<String> keys(ConsulServer server) {
+        try {
+            return Json.names(server.ask("GET", "kv/reactivelock/?keys&consistent", ""));
+        } catch (UncheckedIOException e) {
+            if (e.getCause() instanceof FileNotFoundException) { // there is none
+                return List.of();
+            }
+            throw e;
+        }
+    }
+}
