@@ -19,9 +19,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Scannable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -46,8 +49,8 @@ final class Agents {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(400);
+    private static final Duration LONGEST_IN_LINE = Duration.ofSeconds(40);
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(30);
-    private static final Duration OPENING = Duration.ofSeconds(5);
     private static final Duration NEVER = Duration.ofDays(1);
     private static final Duration ENDING = Duration.ofSeconds(2);
     private static final Pauses PAUSES = Pauses.ofThisProcess();
@@ -151,14 +154,21 @@ final class Agents {
         return Mono.defer(() -> {
             int agent = present.get();
             Sinks.Empty<Void> left = Sinks.empty();
+            // It may wait for a connection, and one that dies just when it is made may say nothing of that.
+            Mono<Void> silence =
+                    Mono.firstWithSignal(left.asMono().then(PAUSES.silence(longest)), PAUSES.silence(LONGEST_IN_LINE));
             return send(client().watches, agent, question, left)
-                    .timeout(
-                            left.asMono().then(PAUSES.silence(longest)),
-                            Mono.error(() -> new TimeoutException("silence")))
+                    .timeout(silence, Mono.error(() -> silent(left)))
                     .flatMap(answer -> answer.passes() ? Mono.error(new Passing(answer)) : Mono.just(answer))
-                    .doOnError(error -> moveOn(agent, error))
+                    .doOnError(Agents::passes, error -> moveOn(agent, error))
                     .onErrorMap(error -> explained(error, text(error)));
         });
+    }
+
+    private static Exception silent(Sinks.Empty<Void> left) {
+        return Boolean.TRUE.equals(left.scan(Scannable.Attr.TERMINATED))
+                ? new TimeoutException("silence")
+                : new IllegalStateException("there was no connection in time");
     }
 
     private Mono<Answer> send(HttpClient client, int agent, Question question, Sinks.Empty<Void> left) {
@@ -195,14 +205,18 @@ final class Agents {
         }
     }
 
+    /** A certificate that is not trusted does not pass. */
     private static boolean passes(Throwable error) {
-        return error instanceof Passing || error instanceof IOException || error instanceof TimeoutException;
+        return error instanceof Passing
+                || (error instanceof IOException && !(error instanceof SSLException))
+                || error instanceof TimeoutException;
     }
 
     private static boolean isNotSent(Throwable error) {
         return error instanceof ConnectException
                 || error instanceof ConnectTimeoutException
-                || error instanceof UnknownHostException;
+                || error instanceof UnknownHostException
+                || error instanceof SSLHandshakeException;
     }
 
     private static String text(Throwable error) {
@@ -269,7 +283,6 @@ final class Agents {
                 .pendingAcquireTimer(
                         (task, delay) -> DriverThreads.timer().schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS))
                 .maxIdleTime(LONGEST_IDLE)
-                .disposeTimeout(OPENING)
                 .build();
     }
 
@@ -277,7 +290,8 @@ final class Agents {
         return Mono.defer(() -> {
             closed = true;
             Clients last = opened.get();
-            return last == null ? Mono.<Void>empty() : last.end;
+            // Netty ends a loop on a thread of its own, which has nobody's class loader.
+            return last == null ? Mono.<Void>empty() : last.end.publishOn(DriverThreads.mayBlock());
         });
     }
 }

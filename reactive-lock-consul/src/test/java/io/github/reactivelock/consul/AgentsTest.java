@@ -1,0 +1,93 @@
+package io.github.reactivelock.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testservers.Loopback;
+import io.github.reactivelock.testservers.TcpProxy;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** Which agent is asked, and what is said when none answers. */
+class AgentsTest extends Fixture {
+
+    @Test
+    void theNextAgentIsAskedWhenOneIsNotThere() {
+        LockClient client = client(
+                ConsulLockBackend.connect("127.0.0.1:" + Loopback.freePort() + "," + server.uri(), Consuls.patient()));
+
+        assertThat(Consuls.get(client.withLock(key, Mono.just("done")))).isEqualTo("done");
+    }
+
+    @Test
+    void anAgentThatFallsSilentCostsNoHoldAndNoWaiter() {
+        try (TcpProxy first = TcpProxy.to(server.port())) {
+            ConsulLockBackend backend =
+                    ConsulLockBackend.connect("127.0.0.1:" + first.port() + "," + server.uri(), Consuls.patient());
+            LockClient client = client(backend);
+            LockHandle held = Consuls.get(client.acquire(key));
+            String second = key + " waits";
+            LockHandle before = Consuls.get(client().acquire(second));
+            CompletableFuture<LockHandle> waiting = client.acquire(second).toFuture();
+            LockClient observer = client();
+            Consuls.until(
+                    "it waits",
+                    () -> Consuls.get(observer.inspect(second))
+                            .held()
+                            .map(info -> info.waiters() == 1)
+                            .orElse(false));
+
+            first.freeze();
+            Consuls.done(before.release());
+
+            Consuls.until("the waiter was served through the other agent", waiting::isDone);
+            Consuls.done(held.renew());
+            assertThat(held.isHeld()).isTrue();
+            Consuls.done(held.release());
+            Consuls.done(waiting.join().release());
+        }
+    }
+
+    @Test
+    void aForgottenConnectionOfAWatchInterruptsPushesOnly() {
+        try (TcpProxy way = TcpProxy.to(server.port())) {
+            ConsulLockBackend backend = opened(ConsulLockBackend.connect("127.0.0.1:" + way.port(), Consuls.patient()));
+            Queue<Signal> signals = listen(backend);
+            signals.clear();
+
+            Consuls.until("the connection of the watch is forgotten", () -> way.forget("index=") > 0);
+
+            Consuls.until("pushes arrive again", () -> signals.contains(new Signal.Reconnected()));
+            LockHandle held = Consuls.get(client(backend).acquire(key));
+            Consuls.done(held.release());
+        }
+    }
+
+    @Test
+    void whatIsWrongIsSaidWhereNoAgentAnswers() {
+        String nowhere = "127.0.0.1:" + Loopback.freePort();
+        LockClient client = client(ConsulLockBackend.connect(nowhere));
+
+        assertThat(Consuls.error(client.acquire(key)))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("Consul at http://" + nowhere)
+                .hasMessageContaining("onnection refused");
+    }
+
+    @Test
+    void anAddressThatIsNoneIsRefusedAtOnceWithoutASecret() {
+        assertThatThrownBy(() -> ConsulLockBackend.connect("http://user:secret@consul:8500"))
+                .hasMessageContaining("an agent's address must be")
+                .hasMessageNotContaining("secret");
+        assertThatThrownBy(() -> ConsulLockBackend.connect("redis://consul"))
+                .hasMessageContaining("an agent's address must be");
+        assertThat(ConsulLockBackend.connect("consul-1, https://consul-2/"))
+                .hasToString("Consul at http://consul-1:8500,https://consul-2:8501, prefix reactivelock");
+    }
+}

@@ -1,0 +1,68 @@
+package io.github.reactivelock.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.testservers.ConsulServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Three servers of which one, the leader, is killed. */
+class LeaderTest {
+
+    private static List<ConsulServer> members;
+
+    @BeforeAll
+    static void start() {
+        members = ConsulServer.cluster(3);
+    }
+
+    @AfterAll
+    static void stop() {
+        members.forEach(ConsulServer::close);
+    }
+
+    private static LockClient client() {
+        String agents = members.stream().map(ConsulServer::uri).collect(Collectors.joining(","));
+        return LockClient.builder(ConsulLockBackend.connect(agents, Consuls.patient()))
+                .commandTimeout(Duration.ofSeconds(15))
+                .build();
+    }
+
+    @Test
+    void aHoldAndAWaiterSurviveTheDeathOfTheLeader() {
+        String key = "leader " + UUID.randomUUID();
+        LockClient holding = client();
+        LockClient waiting = client();
+        LockHandle held = Consuls.get(holding.acquire(key));
+        CompletableFuture<LockHandle> next = waiting.acquire(key).toFuture();
+        Consuls.until(
+                "it waits",
+                () -> Consuls.get(holding.inspect(key))
+                        .held()
+                        .map(info -> info.waiters() == 1)
+                        .orElse(false));
+        ConsulServer leader =
+                members.stream().filter(ConsulServer::isLeader).findFirst().orElseThrow();
+
+        leader.kill();
+
+        Consuls.done(held.renew());
+        assertThat(held.isHeld()).isTrue();
+        assertThat(next).isNotDone();
+        Consuls.done(held.release());
+        Consuls.until("the waiter is served", next::isDone);
+        assertThat(next.join().fencingToken()).isGreaterThan(held.fencingToken());
+        Consuls.done(next.join().release());
+        leader.restart();
+        Consuls.done(holding.close());
+        Consuls.done(waiting.close());
+    }
+}
