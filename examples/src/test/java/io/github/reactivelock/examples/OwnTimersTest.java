@@ -58,6 +58,7 @@ class OwnTimersTest {
                         ROOT + ".vertx",
                         ROOT + ".etcd",
                         ROOT + ".zookeeper",
+                        ROOT + ".consul",
                         ROOT + ".r2dbc",
                         ROOT + ".micrometer",
                         ROOT + ".spring");

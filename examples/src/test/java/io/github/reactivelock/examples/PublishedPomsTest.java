@@ -93,6 +93,7 @@ class PublishedPomsTest {
                         "vertx",
                         "etcd",
                         "zookeeper",
+                        "consul",
                         "r2dbc",
                         "kotlin",
                         "micrometer",
@@ -102,7 +103,7 @@ class PublishedPomsTest {
 
     /** Of modules whose drivers stand on Netty, and ask for different lines of it. */
     static Stream<String> pairs() {
-        List<String> stores = List.of("lettuce", "vertx", "etcd", "zookeeper", "r2dbc");
+        List<String> stores = List.of("lettuce", "vertx", "etcd", "zookeeper", "consul", "r2dbc");
         return stores.stream()
                 .flatMap(one -> stores.subList(stores.indexOf(one) + 1, stores.size()).stream()
                         .map(other -> one + "-" + other));

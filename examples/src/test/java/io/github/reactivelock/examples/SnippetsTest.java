@@ -66,6 +66,7 @@ class SnippetsTest {
             import io.github.reactivelock.testkit.LockBackendContract;
             import io.github.reactivelock.vertx.*;
             import io.github.reactivelock.zookeeper.*;
+            import io.github.reactivelock.consul.*;
             import io.lettuce.core.RedisClient;
             import io.lettuce.core.RedisURI;
             import io.lettuce.core.SslOptions;
