@@ -66,6 +66,7 @@ class AgentsTest extends Fixture {
             Consuls.until("pushes arrive again", () -> signals.contains(new Signal.Reconnected()));
             LockHandle held = Consuls.get(client(backend).acquire(key));
             Consuls.done(held.release());
+            closeAll(); // by a way that is there, or the session would end by its TTL only
         }
     }
 
