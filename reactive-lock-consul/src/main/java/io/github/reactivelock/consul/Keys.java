@@ -103,6 +103,20 @@ final class Keys {
                 });
     }
 
+    /**
+     * Consul leaves out of an answer what a token may not read, so that nothing looks like free. Fails if that is why
+     * there is nothing in a folder.
+     */
+    Mono<Void> requireReadable(String folder) {
+        return transaction(List.of(Operation.checkIndex(folder, 1)), "?consistent")
+                .flatMap(done -> {
+                    ConsulFailure why = done.failed().isEmpty() ? null : refused(done);
+                    return why != null && ConsulFailure.is(why, ConsulFailure.Kind.DENIED)
+                            ? Mono.error(why)
+                            : Mono.empty();
+                });
+    }
+
     /** One key; empty if it is not there. */
     Mono<Entry> read(String key) {
         return agents.ask(Question.get("kv/" + key + "?consistent"))

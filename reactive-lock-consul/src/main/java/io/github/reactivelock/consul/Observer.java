@@ -37,7 +37,9 @@ final class Observer {
     }
 
     Mono<LockInfo> inspect(String key) {
-        return keys.line(key).map(line -> info(key, line));
+        return keys.line(key)
+                .delayUntil(line -> line.places().isEmpty() ? keys.requireReadable(names.lock(key)) : Mono.empty())
+                .map(line -> info(key, line));
     }
 
     private static LockInfo info(String key, Line line) {
@@ -77,7 +79,9 @@ final class Observer {
     }
 
     Mono<LockPage> list(String prefix, String from) {
-        return keys.locks(names.locks(prefix)).flatMap(all -> {
+        Mono<List<String>> found = keys.locks(names.locks(prefix))
+                .delayUntil(all -> all.isEmpty() ? keys.requireReadable(names.locks(prefix)) : Mono.empty());
+        return found.flatMap(all -> {
             List<String> part = all.stream()
                     .filter(lock -> lock.compareTo(from) > 0 && !names.key(lock).isEmpty())
                     .sorted()
@@ -95,7 +99,9 @@ final class Observer {
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
                     Following following = new Following(key);
-                    return watches.below(names.lock(key)).concatMapIterable(found -> following.seen(Line.of(found)));
+                    return keys.requireReadable(names.lock(key))
+                            .thenMany(watches.below(names.lock(key)))
+                            .concatMapIterable(found -> following.seen(Line.of(found)));
                 })
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
                         .scheduler(DriverThreads.timer())

@@ -3,8 +3,10 @@ package io.github.reactivelock.consul;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.testservers.ConsulServer;
 import java.util.List;
@@ -49,6 +51,18 @@ class AclTest extends Fixture {
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("key_prefix \"reactivelock/\"")
                 .hasMessageContaining("session_prefix");
+    }
+
+    @Test
+    void aLockThatMayNotBeSeenIsNotShownAsFree() {
+        LockClient owner = client(with(ConsulServer.ROOT_TOKEN));
+        LockHandle held = Consuls.get(owner.acquire(key));
+        LockBackend stranger = opened(ConsulLockBackend.connect(server.uri(), Consuls.patient()));
+
+        for (Mono<?> look : List.of(stranger.inspect(key), stranger.list("", ""), stranger.events(key).next())) {
+            assertThat(Consuls.error(look)).hasMessageContaining("denies this token");
+        }
+        Consuls.done(held.release());
     }
 
     @Test
