@@ -87,9 +87,10 @@ final class Agents {
         String whole = text.contains("://") ? text : "http://" + text;
         URI uri = URI.create(whole.endsWith("/") ? whole.substring(0, whole.length() - 1) : whole);
         boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
-        if (!isHttp || uri.getHost() == null || uri.getUserInfo() != null) {
+        boolean hasMore = !uri.getSchemeSpecificPart().equals("//" + uri.getAuthority()) || uri.getFragment() != null;
+        if (!isHttp || uri.getHost() == null || uri.getUserInfo() != null || hasMore) {
             throw new IllegalArgumentException("an agent's address must be HOST:PORT, http://HOST:PORT or"
-                    + " https://HOST:PORT, without a user, but is '" + text.replaceAll("//.*@", "//…@") + "'");
+                    + " https://HOST:PORT, without a user and a path, but is '" + text.replaceAll("//.*@", "//…@") + "'");
         }
         return uri.getPort() >= 0 ? uri.toString() : uri + ("https".equals(uri.getScheme()) ? ":8501" : ":8500");
     }

@@ -9,6 +9,7 @@ import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.testservers.Loopback;
 import io.github.reactivelock.testservers.TcpProxy;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -86,8 +87,10 @@ class AgentsTest extends Fixture {
         assertThatThrownBy(() -> ConsulLockBackend.connect("http://user:secret@consul:8500"))
                 .hasMessageContaining("an agent's address must be")
                 .hasMessageNotContaining("secret");
-        assertThatThrownBy(() -> ConsulLockBackend.connect("redis://consul"))
-                .hasMessageContaining("an agent's address must be");
+        for (String address : List.of("redis://consul", "consul:8500/path", "http://consul?stale", "http://consul#a")) {
+            assertThatThrownBy(() -> ConsulLockBackend.connect(address))
+                    .hasMessageContaining("an agent's address must be");
+        }
         assertThat(ConsulLockBackend.connect("consul-1, https://consul-2/"))
                 .hasToString("Consul at http://consul-1:8500,https://consul-2:8501, prefix reactivelock");
     }
