@@ -74,6 +74,7 @@ const sidebar = [
       { text: 'From ShedLock', link: '/migrating/shedlock' },
       { text: 'From Spring Integration', link: '/migrating/spring-integration' },
       { text: 'From Curator', link: '/migrating/curator' },
+      { text: 'From Consul’s own', link: '/migrating/consul' },
       { text: 'Beside these four', link: '/peers' },
     ],
   },
