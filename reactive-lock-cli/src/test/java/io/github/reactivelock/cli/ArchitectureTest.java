@@ -22,7 +22,7 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("io.github.reactivelock.cli");
 
-    /** What it can do, a user can do with the library. */
+    /** What it can do, a user can do with the library. Which of two tokens is of one grant, everybody may ask. */
     @Test
     void ofTheInterfaceForStoresOnlyTheirTypesAreNamed() {
         noClasses()
