@@ -18,6 +18,7 @@ final class Problems {
             new Word(", in Vert\\.x RedisClientType\\.SENTINEL", ""),
             new Word(" with R2dbcLockBackend\\.createTables\\(\\)(?:, in Spring Boot with \\S+)?, or", ""),
             new Word(" (given|them) to the ClientBuilder", " $1"),
+            new Word("; give it one \\(withToken\\)", ""),
             new Word("which belong into the ClientBuilder; the one given does not", "and the one given does not"),
             // The class of an error, before what it says; a key between quotation marks may look like one.
             new Word("(?<![\\w.'])(?:[a-z][a-z0-9_]*\\.)+[A-Z][\\w$]*(?:: )?", ""),
@@ -56,9 +57,12 @@ final class Problems {
     }
 
     private static String login(Exception problem) {
-        return String.valueOf(problem.getMessage()).matches("(?is).*(password|user).*")
-                ? " [this program takes them from --user, " + Surroundings.PASSWORD + " and --ask-password]"
-                : "";
+        String said = String.valueOf(problem.getMessage());
+        String password = Surroundings.PASSWORD + " and --ask-password]";
+        if (said.matches("(?is).*Consul at .*(this|the) token.*")) {
+            return " [this program takes a token from " + password;
+        }
+        return said.matches("(?is).*(password|user).*") ? " [this program takes them from --user, " + password : "";
     }
 
     /**

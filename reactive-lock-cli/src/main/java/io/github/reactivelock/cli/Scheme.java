@@ -16,6 +16,7 @@ enum Scheme {
             "redis-cluster rediss-cluster"),
     ETCD("http://host:2379,host:2379", "etcd; etcd:// is the same", "http https etcd"),
     ZOOKEEPER("zookeeper://host:2181,host:2181/path", "ZooKeeper; the path is a node that exists", "zookeeper"),
+    CONSUL("consul://host:8500,host:8500", "Consul; a token stands as the password", "consul consuls"),
     SQL(
             "postgresql://host:5432/database",
             "an SQL database; also mariadb, mysql, r2dbc:h2",

@@ -3,6 +3,8 @@ package io.github.reactivelock.cli;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
+import io.github.reactivelock.consul.ConsulBackendOptions;
+import io.github.reactivelock.consul.ConsulLockBackend;
 import io.github.reactivelock.etcd.EtcdBackendOptions;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
@@ -21,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +63,7 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
             case CLUSTER -> LettuceLockBackend.connectCluster(eachServer(url), redisOptions());
             case ETCD -> etcd(url);
             case ZOOKEEPER -> zooKeeper(url);
+            case CONSUL -> consul(url);
             case SQL -> sql(url);
         };
     }
@@ -145,6 +149,25 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
         }
         String path = url.path().equals("/") ? "" : url.path();
         return ZooKeeperLockBackend.connect(url.hosts() + path, options.withCommandTimeout(patience));
+    }
+
+    private ConsulLockBackend consul(StoreUrl url) {
+        if (url.path().length() > 1 || !url.query().isEmpty() || !url.fragment().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "the URL of Consul has nothing behind the hosts, as in " + Scheme.CONSUL.example);
+        }
+        String user = url.user();
+        String token = url.password();
+        if (user != null && !user.isEmpty()) {
+            throw new IllegalArgumentException("Consul knows no users: give the token alone, in " + Surroundings.PASSWORD
+                    + " or with --ask-password");
+        }
+        String scheme = url.name().equals("consuls") ? "https" : "http";
+        String agents =
+                url.eachHost().stream().map(host -> scheme + "://" + host).collect(Collectors.joining(","));
+        ConsulBackendOptions options = prefixed(ConsulBackendOptions.defaults(), known -> known::withPrefix, keyPrefix)
+                .withCommandTimeout(patience);
+        return ConsulLockBackend.connect(agents, token == null ? options : options.withToken(token));
     }
 
     private R2dbcLockBackend sql(StoreUrl url) {

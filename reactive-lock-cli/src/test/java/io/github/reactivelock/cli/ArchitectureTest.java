@@ -42,6 +42,7 @@ class ArchitectureTest {
                 .resideInAnyPackage(
                         "io.etcd..",
                         "io.r2dbc..",
+                        "io.github.reactivelock.consul..",
                         "io.github.reactivelock.etcd..",
                         "io.github.reactivelock.lettuce..",
                         "io.github.reactivelock.quorum..",

@@ -1,9 +1,12 @@
 package io.github.reactivelock.cli;
 
 import io.etcd.jetcd.Client;
+import io.github.reactivelock.consul.ConsulBackendOptions;
+import io.github.reactivelock.consul.ConsulLockBackend;
 import io.github.reactivelock.etcd.EtcdBackendOptions;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testservers.ConsulServer;
 import io.github.reactivelock.testservers.EtcdServer;
 import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
@@ -12,8 +15,8 @@ import java.util.List;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Nested;
 
-/** Every command on etcd and on ZooKeeper. */
-class EtcdAndZooKeeperTest {
+/** Every command on etcd, on ZooKeeper and on Consul. */
+class EtcdZooKeeperAndConsulTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(40);
 
@@ -78,6 +81,37 @@ class EtcdAndZooKeeperTest {
             return ZooKeeperLockBackend.connect(
                     server.getConnectString(),
                     ZooKeeperBackendOptions.defaults().withCommandTimeout(PATIENCE));
+        }
+
+        @Override
+        boolean knowsAges() {
+            return false;
+        }
+    }
+
+    @Nested
+    class Consul extends StoreCases {
+        private ConsulServer server;
+
+        @Override
+        void open() {
+            server = ConsulServer.start();
+        }
+
+        @Override
+        void close() {
+            server.close();
+        }
+
+        @Override
+        List<String> urls() {
+            return List.of(server.uri().replace("http:", "consul:"));
+        }
+
+        @Override
+        LockBackend backend() {
+            return ConsulLockBackend.connect(
+                    server.uri(), ConsulBackendOptions.defaults().withCommandTimeout(PATIENCE));
         }
 
         @Override

@@ -10,6 +10,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.cli.Program.Ended;
 import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
+import io.github.reactivelock.testservers.ConsulServer;
 import io.github.reactivelock.testservers.EtcdServer;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
@@ -131,6 +132,31 @@ class PasswordTest {
 
             held.release().block(StoreCases.LIMIT);
             application.close().block(StoreCases.LIMIT);
+        }
+    }
+
+    /** Consul knows tokens and no users; a token is what another store calls the password. */
+    @Test
+    void consul() {
+        try (ConsulServer server = ConsulServer.start("-hcl=acl { enabled = true default_policy = \"deny\" tokens {"
+                + " master = \"" + ConsulServer.ROOT_TOKEN + "\" } }")) {
+            String url = server.uri().replace("http:", "consul:");
+
+            assertLetIn(Program.run(Map.of(Surroundings.PASSWORD, ConsulServer.ROOT_TOKEN), "", "show", "a", "-s", url));
+            assertLetIn(Program.run(Map.of(), ConsulServer.ROOT_TOKEN, "show", "a", "--ask-password", "-s", url));
+
+            for (Map<String, String> wrong : List.of(Map.of(Surroundings.PASSWORD, WRONG), Map.<String, String>of())) {
+                Ended refused = Program.run(wrong, "", "show", "a", "-s", url);
+                assertThat(refused.code()).isEqualTo(3);
+                assertThat(refused.err().lines()).hasSize(1);
+                assertThat(refused.err())
+                        .contains("token", Surroundings.PASSWORD + " and --ask-password")
+                        .doesNotContain("withToken")
+                        .doesNotContain(WRONG);
+            }
+            Ended named = Program.run("show", "a", "-s", url.replace("//", "//locks:" + WRONG + "@"));
+            assertThat(named.code()).isEqualTo(2);
+            assertThat(named.err()).contains("Consul knows no users").doesNotContain(WRONG);
         }
     }
 

@@ -33,8 +33,10 @@ abstract class StoreCases {
 
     static final Duration LIMIT = Duration.ofSeconds(60);
 
-    /** A holder whom the store does not tell learns of a forced release after a third of it. */
-    static final Duration LEASE = Duration.ofSeconds(9);
+    /**
+     * A holder whom the store does not tell learns of a forced release after a third of it; Consul takes no shorter one.
+     */
+    static final Duration LEASE = Duration.ofSeconds(10);
 
     private static final Duration ASKED_AGAIN = Duration.ofMillis(100);
 

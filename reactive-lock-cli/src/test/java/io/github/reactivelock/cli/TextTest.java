@@ -110,6 +110,7 @@ class TextTest {
         "redis://user@host, user, , host, ''",
         "rediss-sentinel://u:p@a:1;b:2/0?x=y#name, u, p, a:1;b:2, /0",
         "zookeeper://[::1]:2181/a/b, , , [::1]:2181, /a/b",
+        "consul://:to%40ken@a:8500;b, '', to@ken, a:8500;b, ''",
         "r2dbc:postgresql://u:p+p@host:5432/db?sslMode=require, u, p+p, host:5432, /db",
         "postgresql://u:p+p@host:5432/db?sslMode=require, u, p+p, host:5432, /db",
         "r2dbc:h2:mem:///x, , , '', /x"
