@@ -32,7 +32,8 @@ class PackagesTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(ROOT);
 
-    private static final String[] STORES = Stream.of("quorum", "redis", "lettuce", "etcd", "zookeeper", "r2dbc")
+    private static final String[] STORES = Stream.of(
+                    "quorum", "redis", "lettuce", "etcd", "zookeeper", "consul", "r2dbc")
             .map(store -> ROOT + "." + store + "..")
             .toArray(String[]::new);
 
@@ -75,6 +76,13 @@ class PackagesTest {
                 Arguments.of(
                         "zookeeper",
                         Set.of("ZooKeeperBackendOptions", "ZooKeeperFencingGuard", "ZooKeeperLockBackend")),
+                Arguments.of(
+                        "consul",
+                        Set.of(
+                                "ConsulBackendOptions",
+                                "ConsulFencingGuard",
+                                "ConsulFencingGuard$Change",
+                                "ConsulLockBackend")),
                 Arguments.of(
                         "r2dbc",
                         Set.of(
