@@ -1,5 +1,7 @@
 package io.github.reactivelock.reliability;
 
+import io.github.reactivelock.consul.ConsulBackendOptions;
+import io.github.reactivelock.consul.ConsulLockBackend;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.quorum.QuorumLockBackend;
@@ -29,7 +31,17 @@ final class Backends implements AutoCloseable {
     /** A hold is relied upon for half of it, and that is to be our lease. */
     static final Duration SESSION = Client.LEASE.multipliedBy(2);
 
+    private static final String CONSUL = "consul";
+
+    /** Consul keeps no session that is shorter. */
+    private static final Duration CONSUL_LEASE = Duration.ofSeconds(10);
+
     private final Queue<Vertx> lent = new ConcurrentLinkedQueue<>();
+
+    /** The lease of the holds at a store: short, so that faults outlast it soon. */
+    static Duration lease(String address) {
+        return address.startsWith(CONSUL + ":") ? CONSUL_LEASE : Client.LEASE;
+    }
 
     /** A backend that connects when it is used. */
     LockBackend connect(String address) {
@@ -45,8 +57,15 @@ final class Backends implements AutoCloseable {
             case "zookeeper" ->
                 ZooKeeperLockBackend.connect(
                         rest, ZooKeeperBackendOptions.defaults().withSessionTimeout(SESSION));
+            case CONSUL -> consul(rest, CONSUL_LEASE);
             default -> throw new IllegalArgumentException("no backend is called '" + word + "', in " + address);
         };
+    }
+
+    /** A hold is relied upon for the session's TTL at most. */
+    static LockBackend consul(String agents, Duration lease) {
+        return ConsulLockBackend.connect(
+                agents, ConsulBackendOptions.defaults().withSessionTtl(lease));
     }
 
     private static LockBackend quorum(String... addresses) {

@@ -72,7 +72,7 @@ public final class Client {
         this.directory = directory;
         this.history = new History(name, event -> sink.accept(event));
         this.lock = LockClient.builder(history.observe(backends.connect(uri)))
-                .options(LockOptions.defaults().withLease(LEASE))
+                .options(LockOptions.defaults().withLease(Backends.lease(uri)))
                 .name(name)
                 .build();
         this.election = LeaderElection.of(lock, "unused");

@@ -1,6 +1,5 @@
 package io.github.reactivelock.reliability;
 
-import static io.github.reactivelock.reliability.Lab.LEASE;
 import static io.github.reactivelock.reliability.Lab.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -83,7 +82,7 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
         Holding waiting = lab.person().hold("a");
         lab.untilWaiting("a", 1);
 
-        lab.broken(store::pause, LEASE.dividedBy(3), store::resume, held.renew());
+        lab.broken(store::pause, store.lease().dividedBy(3), store::resume, held.renew());
 
         holding.untilRenewed();
         assertThat(waiting.granted).isNotDone();
@@ -105,7 +104,7 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
         Holding late;
         try {
             late = other.hold("b");
-            Lab.pass(LEASE.plusSeconds(1));
+            Lab.pass(store.lease().plusSeconds(1));
         } finally {
             store.resume();
         }

@@ -67,7 +67,7 @@ final class Lab implements AutoCloseable {
     /** Loads what has to be loaded before anybody counts the seconds. */
     static void warmUp(Store store) {
         LockClient lock = LockClient.builder(store.backend())
-                .options(LockOptions.defaults().withLease(LEASE))
+                .options(LockOptions.defaults().withLease(store.lease()))
                 .commandTimeout(LIMIT)
                 .build();
         Object unused = lock.withLock("warm-up", Mono.empty())
@@ -148,12 +148,12 @@ final class Lab implements AutoCloseable {
 
     /** A client of which a hold lasts so long without the store. */
     Person person(Duration lease) {
-        return person(store.backend(), MARGIN, lease);
+        return person(store.backend(lease), MARGIN, lease);
     }
 
     /** A client that stops believing in its holds so much of a lease before the store does. */
     Person person(LockBackend backend, double margin) {
-        return person(backend, margin, LEASE);
+        return person(backend, margin, store.lease());
     }
 
     /** Such a client by another way. */
@@ -166,7 +166,7 @@ final class Lab implements AutoCloseable {
         LockClient lock = LockClient.builder(history.observe(backend))
                 .options(LockOptions.defaults().withLease(lease))
                 .clockMargin(margin, Duration.ofMillis(2))
-                .commandTimeout(LEASE)
+                .commandTimeout(store.lease())
                 .build();
         clients.add(lock);
         return new Person(history, lock);

@@ -1,6 +1,5 @@
 package io.github.reactivelock.reliability;
 
-import static io.github.reactivelock.reliability.Lab.LEASE;
 import static io.github.reactivelock.reliability.Lab.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -45,7 +44,7 @@ interface NetworkCases {
 
         int listeners = lab().store.listeners();
 
-        lab().broken(way::cut, LEASE.dividedBy(6), way::mend);
+        lab().broken(way::cut, lab().store.lease().dividedBy(6), way::mend);
 
         first.untilRenewed();
         Lab.eventually("it can be told", () -> lab().store.listeners() >= listeners);

@@ -3,7 +3,6 @@ package io.github.reactivelock.reliability;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.reliability.Lab.Holding;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -12,17 +11,14 @@ import org.junit.jupiter.api.Test;
  */
 interface RestartCases extends SharedCases {
 
-    /** A database on a busy machine starts within it. */
-    Duration LEASE = Lab.LONG_LEASE;
-
     /** {@code kill -9}, then a start with what was there. */
     void restart();
 
     @Test
     default void aStoreRestartedWithItsDataCostsNothingAndRenewalsGoOn() {
-        Holding holding = lab().person(LEASE).hold("a");
+        Holding holding = lab().person(lab().store.longLease()).hold("a");
         long token = holding.held().fencingToken();
-        Holding waiting = lab().person(LEASE).hold("a");
+        Holding waiting = lab().person(lab().store.longLease()).hold("a");
         lab().untilWaiting("a", 1);
 
         lab().faults.faultBegan("restart");
@@ -40,10 +36,10 @@ interface RestartCases extends SharedCases {
 
     @Test
     default void readersBehindAWriterGetInTogetherAfterARestart() {
-        Holding writing = lab().person(LEASE).hold("a");
+        Holding writing = lab().person(lab().store.longLease()).hold("a");
         long token = writing.held().fencingToken();
-        Holding one = lab().person(LEASE).reader().hold("a");
-        Holding two = lab().person(LEASE).reader().hold("a");
+        Holding one = lab().person(lab().store.longLease()).reader().hold("a");
+        Holding two = lab().person(lab().store.longLease()).reader().hold("a");
         lab().untilWaiting("a", 2);
 
         lab().faults.faultBegan("restart");

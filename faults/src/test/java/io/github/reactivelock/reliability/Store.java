@@ -15,6 +15,11 @@ abstract class Store implements AutoCloseable {
     /** What {@link Backends} makes a backend of, by the ports of the servers or of proxies before them. */
     abstract String address(List<Integer> ports);
 
+    /** The lease of the holds of a person who says nothing else. */
+    Duration lease() {
+        return Backends.lease(address(ports()));
+    }
+
     /** SIGSTOP, to as many servers as it takes to make the store silent. */
     abstract void pause();
 
@@ -67,6 +72,11 @@ abstract class Store implements AutoCloseable {
         return backends.connect(address(way.ports()));
     }
 
+    /** One on whose part too a hold lasts so long. */
+    LockBackend backend(Duration lease) {
+        return backend();
+    }
+
     /** One on whose part too a hold lasts so long without the store. */
     LockBackend backend(Way way, Duration lease) {
         return backend(way);
@@ -74,10 +84,13 @@ abstract class Store implements AutoCloseable {
 
     /** How long the store may go on believing in a client that is gone. */
     Duration expiry() {
-        return Client.LEASE;
+        return lease();
     }
 
-    /** The lease of a hold that is to last while the store is broken for a moment, and the machine busy. */
+    /**
+     * The lease of a hold that is to last while the store is broken for a moment, and the machine busy: a database
+     * starts within it.
+     */
     Duration longLease() {
         return Lab.LONG_LEASE;
     }

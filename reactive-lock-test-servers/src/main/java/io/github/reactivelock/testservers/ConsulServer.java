@@ -176,11 +176,18 @@ public final class ConsulServer implements AutoCloseable {
 
     /** Kills the server if it runs, and starts it again on the same ports with its data. */
     public void restart() {
-        if (running.isAlive()) {
-            running.kill();
-        }
-        run();
-        awaitReady();
+        restart(List.of(this));
+    }
+
+    /**
+     * Kills those that run, and then starts all of them again on the same ports with their data.
+     *
+     * @param members of one cluster, which has no leader meanwhile if they are most of it
+     */
+    public static void restart(List<ConsulServer> members) {
+        members.stream().filter(ConsulServer::isRunning).forEach(ConsulServer::kill);
+        members.forEach(ConsulServer::run);
+        members.forEach(ConsulServer::awaitReady);
     }
 
     /** Kills the server if it runs and starts it again on the same ports, empty. Not for members of a larger cluster. */
