@@ -14,6 +14,8 @@ enum Store {
     ETCD("io.github.reactivelock:reactive-lock-etcd, which brings jetcd", "https?|etcd"),
     /** ZooKeeper, through Curator. */
     ZOOKEEPER("io.github.reactivelock:reactive-lock-zookeeper, which brings Curator", "zookeeper"),
+    /** Consul, over HTTP. */
+    CONSUL("io.github.reactivelock:reactive-lock-consul, which brings Reactor Netty", "consuls?"),
     /** The memory of this process, for tests. */
     MEMORY("nothing", "(?!)");
 

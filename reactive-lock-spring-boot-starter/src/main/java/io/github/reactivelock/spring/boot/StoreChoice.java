@@ -54,7 +54,7 @@ record StoreChoice(Store store, @Nullable StoreSource source) {
                         .orElseThrow(() -> new LockConfigurationException(
                                 "reactive-lock.url does not show which store it belongs to; it begins with none of"
                                         + " redis:, rediss:, redis-sentinel:, redis-cluster:, redis-primary:, r2dbc:,"
-                                        + " postgresql:, mariadb:, mysql:, http:, https:, etcd: and zookeeper:",
+                                        + " postgresql:, mariadb:, mysql:, http:, https:, etcd:, zookeeper: and consul:",
                                 "Set reactive-lock.store as well, or mend the URL."));
         if (store == Store.MEMORY) {
             throw new LockConfigurationException(

@@ -65,4 +65,15 @@ class StoreConfiguration {
             return new ZooKeeperStore(beans);
         }
     }
+
+    /** By name, because only a URL leads to it: nothing here needs the classes of its client. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = {"reactor.netty.http.client.HttpClient", "tools.jackson.core.json.JsonFactory"})
+    static class Consul {
+
+        @Bean
+        ConsulStore consulLockStore() {
+            return new ConsulStore();
+        }
+    }
 }

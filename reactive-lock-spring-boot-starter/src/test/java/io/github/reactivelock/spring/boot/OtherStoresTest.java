@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.Client;
 import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.testservers.ConsulServer;
 import io.github.reactivelock.testservers.EtcdServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.pool.ConnectionPool;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.r2dbc.connection.TransactionAwareConnectionFactoryProxy;
 
-/** Locks in the database, the etcd and the ZooKeeper of the application; on real servers. */
+/** Locks in the database, the etcd and the ZooKeeper of the application, and in a Consul; on real servers. */
 class OtherStoresTest {
 
     private static PostgresServer database;
@@ -138,6 +139,15 @@ class OtherStoresTest {
                     .run(Contexts::aLockIsHeldWhileItsWorkRuns);
 
             assertThat(client.getZookeeperClient().isConnected()).isTrue();
+        }
+    }
+
+    @Test
+    void consulByItsUrl() {
+        try (ConsulServer server = ConsulServer.start()) {
+            Contexts.plain()
+                    .withPropertyValues("reactive-lock.url=" + server.uri().replace("http:", "consul:"))
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
         }
     }
 }

@@ -122,7 +122,9 @@ class StoreChoiceTest {
         "etcd://localhost, ETCD",
         "zookeeper://locks:p@ss@localhost:2181/, ZOOKEEPER",
         "etcd://localhost:2379;localhost:2380, ETCD",
-        "zookeeper://localhost:2181;localhost:2182/locks, ZOOKEEPER"
+        "zookeeper://localhost:2181;localhost:2182/locks, ZOOKEEPER",
+        "consul://localhost:8500;localhost:8501, CONSUL",
+        "consuls://:t@ken@localhost, CONSUL"
     })
     void aUrlShowsWhichStoreItBelongsTo(String url, Store store) {
         Contexts.plain()
@@ -151,6 +153,8 @@ class StoreChoiceTest {
                 "redis://localhost | reactive-lock.client=shared | reactive-lock.client=shared for those of the application",
                 "redis://localhost | reactive-lock.store=memory | keeps locks in this process",
                 "redis://:secret@ | '' | reactive-lock.url: not a Redis URI",
+                "consul://user:secret@localhost | '' | reactive-lock.url: Consul knows no users",
+                "consul://localhost/path | '' | reactive-lock.url: an agent's address must be",
                 "redis://localhost | reactive-lock.key-prefix=a!b | reactive-lock.key-prefix: prefix must be"
             })
     void aUrlThatCannotBeMeantIsRefusedAndNotRepeated(String url, String other, String says) {
@@ -170,6 +174,14 @@ class StoreChoiceTest {
         assertThat(refused(named.withClassLoader(new FilteredClassLoader(RedisClient.class)))
                         .getAction())
                 .contains("Add io.lettuce:lettuce-core");
+        assertThat(refused(Contexts.plain().withPropertyValues("reactive-lock.store=consul"))
+                        .getAction())
+                .contains("set reactive-lock.url");
+        assertThat(refused(Contexts.plain()
+                                .withPropertyValues("reactive-lock.url=consul://localhost")
+                                .withClassLoader(new FilteredClassLoader("reactor.netty.http.client")))
+                        .getAction())
+                .contains("Add io.github.reactivelock:reactive-lock-consul");
     }
 
     @Test
@@ -182,6 +194,7 @@ class StoreChoiceTest {
                         ConnectionPool.class.getPackageName(),
                         Client.class.getPackageName(),
                         AsyncCuratorFramework.class.getPackageName(),
+                        "reactor.netty",
                         "io.micrometer",
                         "org.springframework.boot.actuate",
                         "org.springframework.boot.health",
