@@ -1,5 +1,6 @@
 package io.github.reactivelock.consul;
 
+import io.github.reactivelock.spi.support.Departures;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
@@ -43,7 +44,10 @@ final class Agents {
     private static final Logger log = LoggerFactory.getLogger(Agents.class);
 
     /** An agent takes 200 connections from one address, unless it is told otherwise. */
-    private static final int COMMANDS = 48;
+    static final int COMMANDS = 48;
+
+    /** For questions about holds, which stand behind no others. */
+    private static final int HOLDS = 16;
 
     private static final int WATCHES = 96;
 
@@ -58,6 +62,7 @@ final class Agents {
     private final List<String> uris;
     private final ConsulBackendOptions options;
     private final @Nullable HttpClient users;
+    private final Departures departures = new Departures(COMMANDS);
     private final AtomicInteger present = new AtomicInteger();
     private final AtomicReference<@Nullable Clients> opened = new AtomicReference<>();
     /** Emits whenever another agent is asked from then on. */
@@ -109,8 +114,20 @@ final class Agents {
         return changes.asFlux();
     }
 
-    /** An answer to a question that may be put again; an error says why there is none in a command's time. */
+    /** Whether there are more questions than may leave, so that one without an answer may stand in line. */
+    boolean isCrowded() {
+        return departures.isCrowded();
+    }
+
+    /**
+     * An answer to a question that may be put again; an error says why there is none in a command's time, which is
+     * counted from when the question left.
+     */
     Mono<Answer> ask(Question question) {
+        return departures.inTurn(question.rank(), answer(question));
+    }
+
+    private Mono<Answer> answer(Question question) {
         return Mono.defer(() -> {
             long begun = System.nanoTime();
             AtomicBoolean mayHaveBeenCarriedOut = new AtomicBoolean();
@@ -257,7 +274,7 @@ final class Agents {
             return new Clients(configured(users), configured(users), Mono.empty());
         }
         LoopResources loop = LoopResources.create("reactive-lock-consul", 1, true);
-        ConnectionProvider commands = connections("commands", COMMANDS);
+        ConnectionProvider commands = connections("commands", COMMANDS + HOLDS);
         ConnectionProvider watches = connections("watches", WATCHES);
         Mono<Void> end =
                 commands.disposeLater().then(watches.disposeLater()).then(loop.disposeLater(Duration.ZERO, ENDING));
@@ -290,6 +307,7 @@ final class Agents {
     Mono<Void> close() {
         return Mono.defer(() -> {
             closed = true;
+            departures.end();
             Clients last = opened.get();
             // Netty ends a loop on a thread of its own, which has nobody's class loader.
             return last == null ? Mono.<Void>empty() : last.end.publishOn(DriverThreads.mayBlock());

@@ -71,6 +71,10 @@ final class ClaimRegistry {
         expiries.remove(key);
     }
 
+    boolean holdsBack(Claim claim) {
+        return agents.isCrowded() && standings.containsKey(claim.id());
+    }
+
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
             if (claim.lease().compareTo(options.shortestLease()) < 0) {

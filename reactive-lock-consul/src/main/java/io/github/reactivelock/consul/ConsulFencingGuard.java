@@ -1,6 +1,7 @@
 package io.github.reactivelock.consul;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.state.StaleTokenException;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,7 +91,7 @@ public final class ConsulFencingGuard {
      *     change that failed. Nothing was changed then, unless there was no answer
      */
     public Mono<Void> write(String key, long fencingToken, Change... changes) {
-        long index = fencingToken >> LockBackend.PASS_BITS;
+        long index = FencingTokens.number(fencingToken);
         if (index <= 0) {
             throw new IllegalArgumentException("not a fencing token of a lock in Consul: " + fencingToken);
         }
@@ -113,7 +114,7 @@ public final class ConsulFencingGuard {
         List<Operation> all = new ArrayList<>();
         all.add(Operation.checkIndex(holder.key(), holder.modified()));
         all.addAll(changes);
-        return keys.transaction(all).flatMap(done -> {
+        return keys.transaction(Rank.OTHER, all).flatMap(done -> {
             if (done.failed().isEmpty()) {
                 return Mono.empty();
             }
@@ -130,7 +131,7 @@ public final class ConsulFencingGuard {
     }
 
     private static Mono<Void> stale(String key, long fencingToken, Line line) {
-        long next = Entry.token((fencingToken >> LockBackend.PASS_BITS) + 1);
+        long next = Entry.token(FencingTokens.number(fencingToken) + 1);
         long newest = line.holders() == 0
                 ? next
                 : Math.max(next, line.held().get(line.holders() - 1).token());

@@ -175,6 +175,12 @@ public final class ConsulLockBackend implements LockBackend {
         return queue.claim(claim);
     }
 
+    /** Its question may stand in line, behind those that have left before it. */
+    @Override
+    public boolean holdsBack(Claim claim) {
+        return queue.holdsBack(claim);
+    }
+
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
         return Renewal.of(held, queue, session, keys);

@@ -1,6 +1,6 @@
 package io.github.reactivelock.consul;
 
-import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.state.Share;
 
 /**
@@ -14,8 +14,6 @@ import io.github.reactivelock.state.Share;
  * @param value what it holds, as text
  */
 record Entry(String key, long created, long modified, String session, long flags, String value) {
-
-    private static final int LIMIT = Long.SIZE - 1 - LockBackend.PASS_BITS;
 
     /** The flags of a claim's key: zero for the whole, else the units and the capacity. */
     static long flags(Share share) {
@@ -66,9 +64,9 @@ record Entry(String key, long created, long modified, String session, long flags
     }
 
     static long token(long index) {
-        if (index >>> LIMIT != 0) {
+        if (index < 0 || index > FencingTokens.HIGHEST_NUMBER) {
             throw new IllegalStateException("Consul's index " + index + " no longer fits into a fencing token");
         }
-        return index << LockBackend.PASS_BITS;
+        return FencingTokens.of(index);
     }
 }

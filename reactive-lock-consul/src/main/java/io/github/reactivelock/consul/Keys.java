@@ -1,6 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.Departures.Rank;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,6 +13,8 @@ import reactor.core.publisher.Mono;
 
 /** What is asked of Consul about keys, each as a cold Mono. Names need no escaping ({@link KeyLayout}). */
 final class Keys {
+
+    private static final int AT_ONCE = 8;
 
     private final Agents agents;
     private final KeyLayout names;
@@ -62,7 +65,7 @@ final class Keys {
         List<Operation> all = new ArrayList<>(entering);
         all.add(Operation.tree(names.lock(claim.key())));
         String own = names.claim(claim);
-        return transaction(all).flatMap(done -> {
+        return transaction(Rank.OTHER, all).flatMap(done -> {
             if (!done.failed().isEmpty()) {
                 return Mono.error(refused(done));
             }
@@ -108,7 +111,7 @@ final class Keys {
      * there is nothing in a folder.
      */
     Mono<Void> requireReadable(String folder) {
-        return transaction(List.of(Operation.checkIndex(folder, 1)), "?consistent")
+        return transaction(Rank.LOOK, List.of(Operation.checkIndex(folder, 1)), "?consistent")
                 .flatMap(done -> {
                     ConsulFailure why = done.failed().isEmpty() ? null : refused(done);
                     return why != null && ConsulFailure.is(why, ConsulFailure.Kind.DENIED)
@@ -128,7 +131,7 @@ final class Keys {
     Mono<List<Checked>> check(List<Entry> known) {
         return Flux.fromIterable(known)
                 .buffer(Operation.MOST)
-                .flatMapSequential(this::checkSome)
+                .flatMapSequential(this::checkSome, AT_ONCE)
                 .flatMapIterable(part -> part)
                 .collectList();
     }
@@ -137,7 +140,7 @@ final class Keys {
         List<Operation> checks = some.stream()
                 .map(entry -> Operation.checkIndex(entry.key(), entry.modified()))
                 .toList();
-        return transaction(checks, "?consistent").map(done -> {
+        return transaction(Rank.HOLD, checks, "?consistent").map(done -> {
             Map<Integer, Checked> failed = new HashMap<>();
             done.failed().forEach(failure -> failed.put(failure.operation(), checked(failure)));
             return IntStream.range(0, some.size())
@@ -153,7 +156,9 @@ final class Keys {
 
     /** Deletes a key if it is as it was made. */
     Mono<Deleted> delete(Entry known) {
-        return transaction(List.of(Operation.checkIndex(known.key(), known.modified()), Operation.delete(known.key())))
+        return transaction(
+                        Rank.END,
+                        List.of(Operation.checkIndex(known.key(), known.modified()), Operation.delete(known.key())))
                 .flatMap(done -> {
                     ConsulFailure why = done.failed().isEmpty() ? null : refused(done);
                     return why != null && ConsulFailure.is(why, ConsulFailure.Kind.DENIED)
@@ -164,34 +169,36 @@ final class Keys {
 
     /** Deletes a key, whatever it is, if it is there. */
     Mono<Void> delete(String key) {
-        return transaction(List.of(Operation.delete(key)))
+        return transaction(Rank.END, List.of(Operation.delete(key)))
                 .flatMap(done -> done.failed().isEmpty() ? Mono.empty() : Mono.error(refused(done)));
     }
 
     /** Makes the key for notices to this client, which goes with its session. */
     Mono<Entry> makeNotice(String key, String session) {
-        return transaction(List.of(Operation.lock(key, session, 0, "")))
+        return transaction(Rank.HOLD, List.of(Operation.lock(key, session, 0, "")))
                 .flatMap(done ->
                         done.failed().isEmpty() ? Mono.just(done.results().get(0)) : Mono.error(refused(done)));
     }
 
     /** Tells the client of a session something, if it listens. */
     Mono<Void> notice(String key, String session, String text) {
-        return transaction(List.of(
-                        Operation.checkSession(key, session),
-                        Operation.set(key, text.getBytes(StandardCharsets.UTF_8))))
+        return transaction(
+                        Rank.END,
+                        List.of(
+                                Operation.checkSession(key, session),
+                                Operation.set(key, text.getBytes(StandardCharsets.UTF_8))))
                 .then();
     }
 
     /** What came of a transaction, and whether it may have been carried out before. */
     record Done(List<Entry> results, List<Json.Failed> failed, boolean repeated) {}
 
-    Mono<Done> transaction(List<Operation> operations) {
-        return transaction(operations, "");
+    Mono<Done> transaction(Rank rank, List<Operation> operations) {
+        return transaction(rank, operations, "");
     }
 
-    private Mono<Done> transaction(List<Operation> operations, String parameters) {
-        return Mono.fromSupplier(() -> Question.put("txn" + parameters, Json.transaction(operations)))
+    private Mono<Done> transaction(Rank rank, List<Operation> operations, String parameters) {
+        return Mono.fromSupplier(() -> Question.put(rank, "txn" + parameters, Json.transaction(operations)))
                 .flatMap(agents::ask)
                 .map(answer -> {
                     if (answer.status() != Answer.OK && answer.status() != Answer.CONFLICT) {

@@ -1,5 +1,6 @@
 package io.github.reactivelock.consul;
 
+import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.SuspendClock;
@@ -86,7 +87,7 @@ final class Session {
     }
 
     private Mono<String> make() {
-        return agents.ask(Question.put("session/create", Json.session(options.sessionTtl(), options.checks())))
+        return agents.ask(Question.put(Rank.HOLD, "session/create", Json.session(options.sessionTtl(), options.checks())))
                 .map(answer -> {
                     if (answer.status() != Answer.OK) {
                         throw refused(answer);
@@ -132,7 +133,7 @@ final class Session {
     }
 
     private Mono<Boolean> renew(String id, long sent) {
-        return agents.ask(Question.put("session/renew/" + id)).map(answer -> switch (answer.status()) {
+        return agents.ask(Question.put(Rank.HOLD, "session/renew/" + id)).map(answer -> switch (answer.status()) {
             case Answer.OK -> {
                 Making known = present.get();
                 if (known == null || !known.known.equals(id)) {
@@ -166,7 +167,7 @@ final class Session {
             return known == null
                     ? Mono.empty()
                     : known.id
-                            .flatMap(id -> agents.ask(Question.put("session/destroy/" + id)))
+                            .flatMap(id -> agents.ask(Question.put(Rank.HOLD, "session/destroy/" + id)))
                             .then();
         });
     }

@@ -42,11 +42,21 @@ public final class Departures {
     private final Map<Rank, Set<Runnable>> lines = new EnumMap<>(Rank.class);
     private final AtomicInteger steps = new AtomicInteger();
     private int unanswered;
-    private volatile int most = MOST;
+    private volatile int most;
     private volatile int standing;
 
-    /** A line that is empty. */
+    /** A line that is empty, from which {@value #MOST} commands leave at a time. */
     public Departures() {
+        this(MOST);
+    }
+
+    /**
+     * A line that is empty.
+     *
+     * @param most how many commands may be unanswered, such as the connections that there are
+     */
+    public Departures(int most) {
+        this.most = most;
         for (Rank rank : Rank.values()) {
             lines.put(rank, new LinkedHashSet<>());
         }
