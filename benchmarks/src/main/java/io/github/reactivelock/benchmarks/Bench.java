@@ -13,6 +13,7 @@ final class Bench implements AutoCloseable {
         REDIS,
         ETCD,
         ZOOKEEPER,
+        CONSUL,
         POSTGRESQL,
         MARIADB,
         /** These answer before a commit is on the disk, which shows what the processors have to do. */
@@ -31,6 +32,7 @@ final class Bench implements AutoCloseable {
                 case REDIS -> new RedisServer();
                 case ETCD -> new EtcdServer();
                 case ZOOKEEPER -> new ZooKeeperServer();
+                case CONSUL -> new ConsulOfTests();
                 case POSTGRESQL -> SqlServer.postgres("fsync=on", "synchronous_commit=on", "full_page_writes=on");
                 case POSTGRESQL_UNFLUSHED -> SqlServer.postgres("fsync=off", "synchronous_commit=off");
                 case MARIADB -> SqlServer.mariaDb("--innodb-flush-log-at-trx-commit=1");

@@ -3,6 +3,8 @@ package io.github.reactivelock.benchmarks;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientBuilder;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.consul.ConsulBackendOptions;
+import io.github.reactivelock.consul.ConsulLockBackend;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.quorum.QuorumLockBackend;
@@ -68,6 +70,11 @@ final class OurSide implements Side {
 
     static Side etcd(String uri, UnaryOperator<LockClientBuilder> settings) {
         return new OurSide(EtcdLockBackend.connect(uri), Duration.ZERO, settings);
+    }
+
+    static Side consul(String uri, UnaryOperator<LockClientBuilder> settings) {
+        ConsulBackendOptions patient = ConsulBackendOptions.defaults().withCommandTimeout(PATIENCE);
+        return new OurSide(ConsulLockBackend.connect(uri, patient), Duration.ZERO, settings);
     }
 
     static Side sql(String uri, UnaryOperator<LockClientBuilder> settings) {

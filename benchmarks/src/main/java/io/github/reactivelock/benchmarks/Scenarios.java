@@ -87,6 +87,21 @@ final class Scenarios {
                 etcd("etcd-hot-100", "etcd: one key, 100 flows of one process", 100, Metric.PER_SECOND, OURS_ETCD_FIFO),
                 zooKeeper(),
                 new Several(
+                        "consul",
+                        List.of(
+                                consul(
+                                        "consul-sequential",
+                                        "Consul: one lock without contention, one at a time",
+                                        1,
+                                        Metric.CYCLE_MEDIAN,
+                                        OURS_CONSUL_IMMEDIATE),
+                                consul(
+                                        "consul-hot-50",
+                                        "Consul: one key, 50 flows of one process",
+                                        50,
+                                        Metric.PER_SECOND,
+                                        OURS_CONSUL_FIFO))),
+                new Several(
                         "shares",
                         List.of(
                                 shares(
@@ -207,6 +222,12 @@ final class Scenarios {
                 load,
                 Metric.PER_SECOND,
                 sides);
+    }
+
+    private static Race consul(String name, String title, int flows, Metric ranked, String variant) {
+        Load load = new Load(flows, 1, Load.Note.LATENCY);
+        return new Race(
+                name, title, Store.CONSUL, 1, load, ranked, List.of(OURS_CONSUL, variant, PLAIN_CONSUL));
     }
 
     /** Its name is such as {@code sql-mariadb-100-4}: flows and processes. */

@@ -57,6 +57,16 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /** A process that the test kit started by that program; -1 if there is none. */
+    static long child(String program) {
+        return ProcessHandle.current()
+                .children()
+                .filter(child -> child.info().command().orElse("").endsWith("/" + program))
+                .mapToLong(ProcessHandle::pid)
+                .findFirst()
+                .orElse(-1);
+    }
+
     long pid() {
         return process.pid();
     }

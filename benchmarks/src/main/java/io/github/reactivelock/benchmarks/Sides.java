@@ -70,6 +70,11 @@ final class Sides {
     static final String OURS_ZOOKEEPER_FIFO = "ours-zookeeper-fifo";
     static final String CURATOR = "curator-blocking";
 
+    static final String OURS_CONSUL = "ours-consul";
+    static final String OURS_CONSUL_FIFO = "ours-consul-fifo";
+    static final String OURS_CONSUL_IMMEDIATE = "ours-consul-immediate";
+    static final String PLAIN_CONSUL = "plain-consul";
+
     static final String OURS_SQL = "ours-sql";
     static final String OURS_SQL_FIFO = "ours-sql-fifo";
     static final String OURS_SQL_IMMEDIATE = "ours-sql-immediate";
@@ -104,6 +109,12 @@ final class Sides {
             Map.entry(OURS_ZOOKEEPER, uri -> OurSide.zooKeeper(uri, ours -> ours)),
             Map.entry(OURS_ZOOKEEPER_FIFO, uri -> OurSide.zooKeeper(uri, Sides::inOrder)),
             Map.entry(CURATOR, CuratorSide::new),
+            Map.entry(OURS_CONSUL, uri -> OurSide.consul(uri, ours -> ours)),
+            Map.entry(OURS_CONSUL_FIFO, uri -> OurSide.consul(uri, Sides::inOrder)),
+            Map.entry(
+                    OURS_CONSUL_IMMEDIATE,
+                    uri -> OurSide.consul(uri, ours -> ours.workScheduler(Schedulers.immediate()))),
+            Map.entry(PLAIN_CONSUL, ConsulSide::new),
             Map.entry(OURS_SQL, uri -> OurSide.sql(uri, ours -> ours)),
             Map.entry(OURS_SQL_FIFO, uri -> OurSide.sql(uri, Sides::inOrder)),
             Map.entry(OURS_SQL_IMMEDIATE, uri -> OurSide.sql(uri, ours -> ours.workScheduler(Schedulers.immediate()))),

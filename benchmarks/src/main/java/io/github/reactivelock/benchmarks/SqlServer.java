@@ -80,12 +80,7 @@ final class SqlServer implements Server {
     /** Of the process that the test kit started; -1 in Docker. */
     @Override
     public List<Long> pids() {
-        return List.of(ProcessHandle.current()
-                .children()
-                .filter(child -> child.info().command().orElse("").endsWith("/" + program))
-                .mapToLong(ProcessHandle::pid)
-                .findFirst()
-                .orElse(-1));
+        return List.of(ServerProcess.child(program));
     }
 
     @Override

@@ -105,6 +105,11 @@ record Target(String what, String figure, Bound bound, double value) {
         all.add(least("the same, in order of arrival", "ratio etcd-hot-100-fifo jetcd-lock", 1.8));
         all.add(least("ZooKeeper, 50 waiters, beside Curator's mutex", "ratio zookeeper-hot-50 curator-blocking", 2));
         all.add(least("the same, in order of arrival", "ratio zookeeper-hot-50-fifo curator-blocking", 2));
+        all.add(least(
+                "Consul, one at a time, beside acquire and release, neither hops",
+                "ratio consul-sequential-immediate plain-consul",
+                0.9));
+        all.add(least("Consul, 50 waiters, beside the same", "ratio consul-hot-50 plain-consul", 2));
         all.add(least("read locks, one at a time, beside our exclusive ones", "ratio shares-sequential ours", 0.9));
         for (String shares : List.of("one-process", "four-clients")) {
             String mixed = "ratio shares-mixed-" + shares + " redisson-read-write";
