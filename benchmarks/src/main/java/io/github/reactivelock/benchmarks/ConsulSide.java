@@ -5,6 +5,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufMono;
 import reactor.netty.http.client.HttpClient;
@@ -36,9 +37,11 @@ final class ConsulSide implements Side {
     }
 
     private Mono<String> session(long flow) {
-        return sessions.computeIfAbsent(flow, f -> ask(HttpMethod.PUT, "session/create", SESSION)
-                .map(made -> made.replaceAll(".*\"ID\":\"([^\"]+)\".*", "$1"))
-                .cache());
+        return sessions.computeIfAbsent(
+                flow,
+                f -> ask(HttpMethod.PUT, "session/create", SESSION)
+                        .map(made -> made.replaceAll(".*\"ID\":\"([^\"]+)\".*", "$1"))
+                        .cache());
     }
 
     private Mono<Void> acquire(String name, String session) {
@@ -52,10 +55,14 @@ final class ConsulSide implements Side {
     private Mono<Void> released(String name) {
         return client.get()
                 .uri(name)
-                .responseSingle((response, body) -> body.asString().flatMap(entry -> entry.contains("\"Session\"")
-                        ? ask(HttpMethod.GET, name + "?wait=10s&index="
-                                + response.responseHeaders().get("X-Consul-Index"), "")
-                        : Mono.just(entry)))
+                .responseSingle((response, body) -> body.asString()
+                        .flatMap(entry -> entry.contains("\"Session\"")
+                                ? ask(
+                                        HttpMethod.GET,
+                                        name + "?wait=10s&index="
+                                                + response.responseHeaders().get("X-Consul-Index"),
+                                        "")
+                                : Mono.just(entry)))
                 .then();
     }
 
@@ -68,7 +75,8 @@ final class ConsulSide implements Side {
 
     @Override
     public void close() {
-        sessions.values().forEach(session -> session.flatMap(id -> ask(HttpMethod.PUT, "session/destroy/" + id, ""))
-                .block());
+        var unused = Flux.fromIterable(sessions.values())
+                .flatMap(session -> session.flatMap(id -> ask(HttpMethod.PUT, "session/destroy/" + id, "")))
+                .blockLast();
     }
 }

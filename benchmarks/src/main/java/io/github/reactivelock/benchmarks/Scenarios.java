@@ -226,8 +226,7 @@ final class Scenarios {
 
     private static Race consul(String name, String title, int flows, Metric ranked, String variant) {
         Load load = new Load(flows, 1, Load.Note.LATENCY);
-        return new Race(
-                name, title, Store.CONSUL, 1, load, ranked, List.of(OURS_CONSUL, variant, PLAIN_CONSUL));
+        return new Race(name, title, Store.CONSUL, 1, load, ranked, List.of(OURS_CONSUL, variant, PLAIN_CONSUL));
     }
 
     /** Its name is such as {@code sql-mariadb-100-4}: flows and processes. */

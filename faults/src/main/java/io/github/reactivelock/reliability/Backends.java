@@ -64,8 +64,7 @@ final class Backends implements AutoCloseable {
 
     /** A hold is relied upon for the session's TTL at most. */
     static LockBackend consul(String agents, Duration lease) {
-        return ConsulLockBackend.connect(
-                agents, ConsulBackendOptions.defaults().withSessionTtl(lease));
+        return ConsulLockBackend.connect(agents, ConsulBackendOptions.defaults().withSessionTtl(lease));
     }
 
     private static LockBackend quorum(String... addresses) {

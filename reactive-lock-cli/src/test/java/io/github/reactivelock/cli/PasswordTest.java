@@ -142,7 +142,8 @@ class PasswordTest {
                 + " master = \"" + ConsulServer.ROOT_TOKEN + "\" } }")) {
             String url = server.uri().replace("http:", "consul:");
 
-            assertLetIn(Program.run(Map.of(Surroundings.PASSWORD, ConsulServer.ROOT_TOKEN), "", "show", "a", "-s", url));
+            assertLetIn(
+                    Program.run(Map.of(Surroundings.PASSWORD, ConsulServer.ROOT_TOKEN), "", "show", "a", "-s", url));
             assertLetIn(Program.run(Map.of(), ConsulServer.ROOT_TOKEN, "show", "a", "--ask-password", "-s", url));
 
             for (Map<String, String> wrong : List.of(Map.of(Surroundings.PASSWORD, WRONG), Map.<String, String>of())) {

@@ -95,7 +95,8 @@ final class Agents {
         boolean hasMore = !uri.getSchemeSpecificPart().equals("//" + uri.getAuthority()) || uri.getFragment() != null;
         if (!isHttp || uri.getHost() == null || uri.getUserInfo() != null || hasMore) {
             throw new IllegalArgumentException("an agent's address must be HOST:PORT, http://HOST:PORT or"
-                    + " https://HOST:PORT, without a user and a path, but is '" + text.replaceAll("//.*@", "//…@") + "'");
+                    + " https://HOST:PORT, without a user and a path, but is '" + text.replaceAll("//.*@", "//…@")
+                    + "'");
         }
         return uri.getPort() >= 0 ? uri.toString() : uri + ("https".equals(uri.getScheme()) ? ":8501" : ":8500");
     }

@@ -87,7 +87,8 @@ final class Session {
     }
 
     private Mono<String> make() {
-        return agents.ask(Question.put(Rank.HOLD, "session/create", Json.session(options.sessionTtl(), options.checks())))
+        return agents.ask(
+                        Question.put(Rank.HOLD, "session/create", Json.session(options.sessionTtl(), options.checks())))
                 .map(answer -> {
                     if (answer.status() != Answer.OK) {
                         throw refused(answer);

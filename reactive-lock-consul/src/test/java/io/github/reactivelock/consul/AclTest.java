@@ -59,7 +59,10 @@ class AclTest extends Fixture {
         LockHandle held = Consuls.get(owner.acquire(key));
         LockBackend stranger = opened(ConsulLockBackend.connect(server.uri(), Consuls.patient()));
 
-        for (Mono<?> look : List.of(stranger.inspect(key), stranger.list("", ""), stranger.events(key).next())) {
+        for (Mono<?> look : List.of(
+                stranger.inspect(key),
+                stranger.list("", ""),
+                stranger.events(key).next())) {
             assertThat(Consuls.error(look)).hasMessageContaining("denies this token");
         }
         Consuls.done(held.release());

@@ -60,8 +60,11 @@ class ManyWaitersTest extends Fixture {
 
     @Test
     void aCrowdLeavesALittleAtATimeAndARenewalBeforeIt() {
-        DisposableServer agent =
-                HttpServer.create().host("127.0.0.1").port(0).handle(this::passedOn).bindNow();
+        DisposableServer agent = HttpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .handle(this::passedOn)
+                .bindNow();
         try {
             ConsulLockBackend backend = opened(ConsulLockBackend.connect(
                     "127.0.0.1:" + agent.port(), Consuls.patient().withCommandTimeout(Duration.ofMinutes(1))));

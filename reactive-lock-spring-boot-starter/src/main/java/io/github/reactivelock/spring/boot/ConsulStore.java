@@ -28,7 +28,8 @@ final class ConsulStore implements StoreSource {
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
         StoreUrl parts = StoreUrl.of(url).orElseGet(() -> new StoreUrl("consul", null, url, ""));
         String scheme = parts.name().matches("consuls|https") ? "https://" : "http://";
-        String agents = parts.eachHost().stream().map(host -> scheme + host).collect(Collectors.joining(",")) + parts.rest();
+        String agents =
+                parts.eachHost().stream().map(host -> scheme + host).collect(Collectors.joining(",")) + parts.rest();
         ConsulBackendOptions options =
                 properties.prefixed(ConsulBackendOptions.defaults(), ConsulBackendOptions::withPrefix);
         if (parts.login() == null) {
