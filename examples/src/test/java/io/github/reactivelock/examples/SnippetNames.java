@@ -63,6 +63,7 @@ public abstract class SnippetNames {
     protected static RedissonClient redisson;
     protected static LockRegistry<?> registry;
     protected static ConnectionFactory yourPool;
+    protected static String yourSession;
     protected static DatabaseClient databaseClient;
     protected static TransactionalOperator operator;
     protected static Once once;

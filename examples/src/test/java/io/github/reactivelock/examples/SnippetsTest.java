@@ -106,6 +106,7 @@ class SnippetsTest {
             import reactor.core.publisher.Flux;
             import reactor.core.publisher.Mono;
             import reactor.core.scheduler.Schedulers;
+            import reactor.netty.http.client.HttpClient;
             import reactor.test.StepVerifier;
             import reactor.test.scheduler.VirtualTimeScheduler;
             """;
