@@ -143,8 +143,9 @@ public final class ConsulBackendOptions {
     }
 
     /**
-     * Sends an ACL token with every command. It needs {@code key_prefix "PREFIX/" { policy = "write" }} and
-     * {@code session_prefix "" { policy = "write" }}.
+     * Sends an ACL token with every command. It needs {@code key_prefix "PREFIX/" { policy = "write" }},
+     * {@code node "reactive-lock" { policy = "write" }} and {@code session "reactive-lock" { policy = "write" }}; with
+     * checks, {@code session_prefix "" { policy = "write" }} instead of the last two.
      *
      * @param secretId the token's secret, which is never shown
      * @return a copy with this token
@@ -156,7 +157,8 @@ public final class ConsulBackendOptions {
     /**
      * Ends the session, and with it all locks of this client, when one of these checks fails: {@code serfHealth} for
      * example, which fails some seconds after the agent died through which the session was made. Without a check the
-     * session lives for as long as the client does, whatever becomes of that agent.
+     * session lives for as long as the client does, whatever becomes of that agent. With one, a client that is cut off
+     * together with that agent may believe for up to the session's TTL that it has a lock which another has by then.
      *
      * @param names checks of the agent's node
      * @return a copy with these checks and no others

@@ -69,8 +69,9 @@ final class ConsulFailure extends RuntimeException {
             return new ConsulFailure(
                     Kind.DENIED,
                     "Consul at " + agents + " denies this token the locks below " + prefix
-                            + "/: it needs key_prefix \"" + prefix
-                            + "/\" { policy = \"write\" } and session_prefix \"\" { policy = \"write\" }" + answer);
+                            + "/: it needs key_prefix \"" + prefix + "/\", node \"" + Session.NODE + "\" and session \""
+                            + Session.NODE + "\" (session_prefix \"\" where the session has checks), each with"
+                            + " { policy = \"write\" }" + answer);
         }
         if (text.contains("ACL not found")) {
             return new ConsulFailure(

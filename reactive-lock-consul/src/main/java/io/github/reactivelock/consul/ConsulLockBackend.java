@@ -28,7 +28,8 @@ import reactor.util.retry.Retry;
  * <ol>
  *   <li><b>Names.</b> A claim is a key {@code PREFIX/KEY/CLAIM} that the session of its client has acquired, where KEY
  *       is the user's key, escaped. It holds the client, the lease and the owner's name, its flags the share, and it is
- *       written once. The session has the behaviour {@code delete}: its end removes them all.
+ *       written once. The session has the behaviour {@code delete}: its end removes them all. It belongs to the node
+ *       {@code reactive-lock} of the catalog, which is no agent's, so that no agent's end ends it.
  *   <li><b>Order.</b> The claims of a lock stand in line by the index at which they were made. The first one owns the
  *       lock, and after it all that fit beside those before them, up to the first that does not. That index, the
  *       {@code ModifyIndex} of the acquiring write, is a holder's fencing token.

@@ -27,10 +27,25 @@ final class Json {
     /** What came of a transaction: the keys of its results in their order, or what failed. */
     record Outcome(List<Entry> results, List<Failed> failed) {}
 
-    static String session(Duration ttl, List<String> checks) {
+    /** A node of the catalog that is no agent's; one that is there stays as it is. */
+    static String node(String name) {
+        return written(json -> {
+            json.writeStartObject();
+            json.writeStringProperty("Node", name);
+            json.writeStringProperty("Address", "127.0.0.1"); // it needs one
+            json.writeBooleanProperty("SkipNodeUpdate", true);
+            json.writeEndObject();
+        });
+    }
+
+    /** A session of the named node, or if that is empty, of the agent's. */
+    static String session(Duration ttl, List<String> checks, String node) {
         return written(json -> {
             json.writeStartObject();
             json.writeStringProperty("Name", "reactive-lock");
+            if (!node.isEmpty()) {
+                json.writeStringProperty("Node", node);
+            }
             json.writeStringProperty("TTL", ttl.toMillis() + "ms");
             json.writeStringProperty("Behavior", "delete");
             json.writeStringProperty("LockDelay", "0s"); // every claim has a key of its own

@@ -28,6 +28,12 @@ final class Session {
 
     private static final Logger log = LoggerFactory.getLogger(Session.class);
 
+    /**
+     * The node of the catalog that sessions belong to. An agent's node is removed when the agent leaves, and a dead
+     * server's after some seconds, with its sessions, although their TTL is not over.
+     */
+    static final String NODE = "reactive-lock";
+
     /** Divides the TTL: two renewals may be lost. */
     private static final int BEATS = 3;
 
@@ -86,18 +92,25 @@ final class Session {
         });
     }
 
+    /** Only a session with checks belongs to the agent's node, which has them. */
     private Mono<String> make() {
-        return agents.ask(
-                        Question.put(Rank.HOLD, "session/create", Json.session(options.sessionTtl(), options.checks())))
-                .map(answer -> {
-                    if (answer.status() != Answer.OK) {
-                        throw refused(answer);
-                    }
-                    return Json.sessionId(answer.body());
-                })
+        String node = options.checks().isEmpty() ? NODE : "";
+        Mono<Answer> first =
+                node.isEmpty() ? Mono.empty() : done(Question.put(Rank.HOLD, "catalog/register", Json.node(node)));
+        return first.then(done(Question.put(
+                        Rank.HOLD, "session/create", Json.session(options.sessionTtl(), options.checks(), node))))
+                .map(answer -> Json.sessionId(answer.body()))
                 .doOnNext(id -> {
                     boolean unused = beats.update(FireAndForget.run("keeping a session in Consul", keepAlive(id)));
                 });
+    }
+
+    private Mono<Answer> done(Question question) {
+        return agents.ask(question).doOnNext(answer -> {
+            if (answer.status() != Answer.OK) {
+                throw refused(answer);
+            }
+        });
     }
 
     private Mono<Void> keepAlive(String id) {

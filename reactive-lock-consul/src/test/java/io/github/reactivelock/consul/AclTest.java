@@ -16,6 +16,9 @@ import reactor.core.publisher.Mono;
 /** A Consul that asks for tokens. What it denies comes with the same status as a lost race, and is told apart. */
 class AclTest extends Fixture {
 
+    private static final String SESSIONS =
+            "node \"reactive-lock\" { policy = \"write\" } session \"reactive-lock\" { policy = \"write\" }";
+
     @Override
     ConsulServer startServer() {
         return ConsulServer.start("-hcl=acl { enabled = true default_policy = \"deny\" tokens { master = \""
@@ -30,15 +33,21 @@ class AclTest extends Fixture {
         return made.replaceAll(".*\"SecretID\":\"([^\"]+)\".*", "$1");
     }
 
+    private void change(String policy, String rules) {
+        server.ask(
+                "PUT",
+                "acl/policy/" + policy,
+                "{\"Name\":\"taken\",\"Rules\":\"" + rules.replace("\"", "\\\"") + "\"}");
+    }
+
     private ConsulLockBackend with(String token) {
         return ConsulLockBackend.connect(server.uri(), Consuls.patient().withToken(token));
     }
 
     @Test
     void theTokenThatTheOptionsNameIsEnough() {
-        LockClient client = client(with(token(
-                "enough",
-                "key_prefix \"reactivelock/\" { policy = \"write\" } session_prefix \"\" { policy = \"write\" }")));
+        LockClient client =
+                client(with(token("enough", "key_prefix \"reactivelock/\" { policy = \"write\" } " + SESSIONS)));
 
         assertThat(Consuls.get(client.withLock(key, Mono.just("done")))).isEqualTo("done");
     }
@@ -50,7 +59,7 @@ class AclTest extends Fixture {
         assertThat(Consuls.error(client.acquire(key)))
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("key_prefix \"reactivelock/\"")
-                .hasMessageContaining("session_prefix");
+                .hasMessageContaining("node \"reactive-lock\"");
     }
 
     @Test
@@ -70,7 +79,7 @@ class AclTest extends Fixture {
 
     @Test
     void aTransactionThatIsDeniedIsNoLostRace() {
-        ConsulLockBackend backend = opened(with(token("sessions", "session_prefix \"\" { policy = \"write\" }")));
+        ConsulLockBackend backend = opened(with(token("sessions", SESSIONS)));
 
         assertThat(Consuls.error(backend.claim(claim())))
                 .hasMessageContaining("denies this token")
@@ -79,28 +88,19 @@ class AclTest extends Fixture {
 
     @Test
     void aHoldWhoseTokenWasTakenAwayIsRefusedAndNotLost() {
-        String token = token(
-                "taken",
-                "key_prefix \"reactivelock/\" { policy = \"write\" } session_prefix \"\" { policy = \"write\" }");
+        String token = token("taken", "key_prefix \"reactivelock/\" { policy = \"write\" } " + SESSIONS);
         ConsulLockBackend backend = opened(with(token));
         Claim claim = claim();
         granted(Consuls.get(backend.claim(claim)));
         String policy = server.ask("GET", "acl/policy/name/taken", "").replaceAll(".*\"ID\":\"([^\"]+)\".*", "$1");
-        server.ask(
-                "PUT",
-                "acl/policy/" + policy,
-                "{\"Name\":\"taken\",\"Rules\":\"session_prefix \\\"\\\" { policy = \\\"write\\\" }\"}");
+        change(policy, SESSIONS);
 
         Consuls.until("the renewal is denied", () -> {
             RenewalResult renewal = Consuls.get(backend.renew(List.of(claim)));
             assertThat(renewal.lost()).isEmpty();
             return renewal.refused().containsKey(claim.id());
         });
-        server.ask(
-                "PUT",
-                "acl/policy/" + policy,
-                "{\"Name\":\"taken\",\"Rules\":\"key_prefix \\\"\\\" { policy ="
-                        + " \\\"write\\\" } session_prefix \\\"\\\" { policy = \\\"write\\\" }\"}");
+        change(policy, "key_prefix \"\" { policy = \"write\" } " + SESSIONS);
         Consuls.until(
                 "it is allowed again",
                 () -> !Consuls.get(backend.renew(List.of(claim))).renewed().isEmpty());

@@ -65,4 +65,31 @@ class LeaderTest {
         Consuls.done(holding.close());
         Consuls.done(waiting.close());
     }
+
+    @Test
+    void aHoldOutlastsTheServerThroughWhichItsSessionWasMadeAndThatLeftTheCatalog() {
+        ConsulServer first = members.stream()
+                .filter(member -> !member.isLeader())
+                .findFirst()
+                .orElseThrow();
+        ConsulServer another =
+                members.stream().filter(member -> member != first).findFirst().orElseThrow();
+        LockClient holding = LockClient.builder(
+                        ConsulLockBackend.connect(first.uri() + "," + another.uri(), Consuls.patient()))
+                .commandTimeout(Duration.ofSeconds(15))
+                .build();
+        LockHandle held = Consuls.get(holding.acquire("leaving " + UUID.randomUUID()));
+        String node = first.ask("GET", "agent/self", "").replaceAll("(?s).*\"NodeName\":\"([^\"]+)\".*", "$1");
+
+        first.kill();
+
+        Consuls.until(
+                "the others forget it",
+                () -> !another.ask("GET", "catalog/nodes", "").contains(node));
+        Consuls.done(held.renew());
+        assertThat(held.isHeld()).isTrue();
+        Consuls.done(held.release());
+        first.restart();
+        Consuls.done(holding.close());
+    }
 }
