@@ -7,6 +7,7 @@ import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -119,15 +120,15 @@ record Observer(Voters nodes, Scheduler timer) {
         });
     }
 
-    /** Each push makes it look, and once more a moment later if that left it uncertain. */
+    /** Each push makes it look, and again, a moment later at first, while that leaves it uncertain. */
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
             Watch watch = new Watch(key, nodes.size());
-            Sinks.Many<Optional<Pushed<LockEvent>>> again =
-                    Sinks.many().unicast().onBackpressureBuffer();
-            Runnable lookAgain = () -> again.tryEmitNext(Optional.empty()).orThrow();
-            Flux<Optional<Pushed<LockEvent>>> moments =
-                    again.asFlux().concatMap(moment -> Mono.delay(MOMENT, timer).thenReturn(moment));
+            Sinks.Many<Integer> again = Sinks.many().unicast().onBackpressureBuffer();
+            IntConsumer lookAgain = moments -> again.tryEmitNext(moments).orThrow();
+            Flux<Optional<Pushed<LockEvent>>> moments = again.asFlux().concatMap(pause -> Mono.delay(
+                            MOMENT.multipliedBy(pause), timer)
+                    .thenReturn(Optional.empty()));
             return Flux.merge(nodes.pushed(node -> node.events(key)).map(Optional::of), moments)
                     .concatMap(told -> Flux.fromIterable(told(watch, told.orElse(null)))
                             .concatWith(look(key)

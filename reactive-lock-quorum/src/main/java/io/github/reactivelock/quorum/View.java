@@ -1,5 +1,6 @@
 package io.github.reactivelock.quorum;
 
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LockInfo.Holder;
 import io.github.reactivelock.state.Share;
@@ -152,14 +153,32 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
                         shown.fencingToken() == token && shown.owner().equals(owner.owner())));
     }
 
+    /** A look that comes later may be certain, without a push: silent nodes answer, numbers become a token. */
+    boolean isPassing() {
+        return !isCertain() && answers.stream().noneMatch(View::isPart);
+    }
+
     /**
-     * This, which is of a while later: who has the same numbers still may be in, and votes that were under way are
-     * another's now.
+     * This, which is of a while later: who may have been in before, and has a number still, may be in; votes that are
+     * under way have other numbers by now. Of owners that are not seen in it, a look that is open rules out none.
      */
     View after(View before) {
         List<Holder> still = likely.stream()
-                .filter(owner -> before.likely.stream().anyMatch(earlier -> isSame(earlier, owner)))
+                .filter(owner -> before.isOpen || (before.names(owner.owner()) && hasANumberStill(owner, before)))
                 .toList();
         return new View(key, holders, still, isOpen, answers, silent);
+    }
+
+    /** As one that is in, or may be. */
+    private boolean names(String owner) {
+        return Stream.concat(holders.stream(), likely.stream())
+                .anyMatch(holder -> holder.owner().equals(owner));
+    }
+
+    /** The lowest of its numbers may be an earlier claim's, so all count that may be a grant's. */
+    private boolean hasANumberStill(Holder owner, View before) {
+        return shown().filter(shown ->
+                        shown.owner().equals(owner.owner()) && QuorumNode.mayBeAGrants(shown.fencingToken()))
+                .anyMatch(shown -> before.shown().anyMatch(earlier -> isSame(earlier, shown)));
     }
 }

@@ -14,17 +14,21 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Turns what nodes tell and what their majority shows into events. A release that a majority tells of is believed as it
- * is; that an owner is new is seen by looking, since a vote alone makes no owner. One subscription's own, used by one
- * thread at a time.
+ * is; that an owner is new is seen by looking, since a vote alone makes no owner. The last look counts: one that is not
+ * certain is followed by another, because no push may follow, and one that shows a holder which an earlier look did not
+ * show any more is believed too. One subscription's own, used by one thread at a time.
  */
 final class Watch {
 
     /** Most holders of shares to remember, until a claim has the whole. */
     private static final int MOST_REMEMBERED = 1_000;
+
+    private static final int LONGEST_IN_MOMENTS = 8;
 
     private final String key;
     private final int majority;
@@ -36,11 +40,16 @@ final class Watch {
     private boolean begun;
     /** A look that is followed by another one. */
     private @Nullable View uncertain;
+    /** How long from a look that is not certain to the next one. */
+    private int moments = 1;
 
     /** By token. */
     private final Map<Long, Holder> open = new LinkedHashMap<>();
 
     private final Set<Long> ended = new LinkedHashSet<>();
+    /** Of those that ended: what looks did not show any more. Nodes answer one after the other, so a look may be torn. */
+    private final Set<Long> missed = new LinkedHashSet<>();
+
     private long newest;
     /** Each hold older than a hold of the whole has ended. */
     private long newestWhole;
@@ -94,27 +103,32 @@ final class Watch {
     }
 
     /** What a look at all nodes showed. If that is not certain, another look is asked for, unless one is on its way. */
-    List<LockEvent> seen(View view, Runnable again) {
+    List<LockEvent> seen(View view, IntConsumer again) {
         if (uncertain == null && !view.isCertain() && !isKnown(view)) {
-            uncertain = view;
-            again.run();
+            moments = 1;
+            lookAgain(view, again);
         }
         return seen(view, view.isCertain());
     }
 
     /**
-     * What the other look showed. Later, nothing has happened that is not certain. A new watcher gets the state of a
-     * lock in any case, unless silent nodes decide whose it is: then looks go on.
+     * What the other look showed, and the next one if that may show more. A new watcher gets the state of a lock in any
+     * case, unless silent nodes decide whose it is.
      */
-    List<LockEvent> seenAgain(View view, Runnable again) {
+    List<LockEvent> seenAgain(View view, IntConsumer again) {
         View later = uncertain == null ? view : view.after(uncertain);
         uncertain = null;
-        if (!begun && pushing.size() >= majority && later.isUndecided()) {
-            uncertain = view;
-            again.run();
-            return List.of();
+        boolean isLeftOpen = !begun && pushing.size() >= majority && later.isUndecided();
+        if (isLeftOpen || (begun && view.isPassing() && !isKnown(view))) {
+            lookAgain(view, again);
         }
-        return seen(later, later.isCertain() || !begun);
+        return isLeftOpen ? List.of() : seen(later, later.isCertain() || !begun);
+    }
+
+    private void lookAgain(View view, IntConsumer again) {
+        uncertain = view;
+        again.accept(moments);
+        moments = Math.min(2 * moments, LONGEST_IN_MOMENTS);
     }
 
     /** Where numbers differ, the owner that is known is still that as long as a node shows its token. */
@@ -136,6 +150,8 @@ final class Watch {
             for (long token : List.copyOf(open.keySet())) {
                 if (view.holders().stream().noneMatch(holder -> holder.fencingToken() == token)) {
                     closed(token, events);
+                    missed.add(token);
+                    forgetOldest(missed);
                 }
             }
         }
@@ -151,7 +167,7 @@ final class Watch {
 
     private void opened(Holder holder, List<LockEvent> events) {
         long token = holder.fencingToken();
-        if (open.containsKey(token) || isPast(token, holder.units())) {
+        if (open.containsKey(token) || (isPast(token, holder.units()) && !missed.contains(token))) {
             return;
         }
         boolean isWhole = holder.units() == Share.WHOLE.units();
@@ -159,10 +175,13 @@ final class Watch {
                 .filter(known -> isWhole || known.units() == Share.WHOLE.units())
                 .forEach(known -> closed(known.fencingToken(), events));
         open.put(token, holder);
+        ended.remove(token);
+        missed.remove(token);
         newest = Math.max(newest, token);
         if (isWhole) {
             newestWhole = token;
             ended.clear();
+            missed.clear();
             told.keySet().removeIf(older -> older < token);
             releases.keySet().removeIf(older -> older < token);
         }

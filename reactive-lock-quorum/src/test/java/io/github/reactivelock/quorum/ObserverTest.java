@@ -27,6 +27,7 @@ class ObserverTest {
             new ScriptedNode(2, new ArrayList<>()));
     private final QuorumLockBackend quorum =
             QuorumLockBackend.of(nodes.toArray(QuorumNode[]::new)).withNodeTimeout(Duration.ofHours(1));
+    private final List<AtomicInteger> looks = new ArrayList<>();
 
     @Test
     void nodesThatNumberAlikeWhatTheyGaveToDifferentOwnersShowNoOwner() {
@@ -160,6 +161,50 @@ class ObserverTest {
                 .hasMessageContaining("1 of 3 did not answer");
     }
 
+    /** The second node's vote goes from a waiting claim to the holder between the looks, and the third is silent. */
+    @Test
+    void aHolderOfWhomALookLeftAllOpenIsNotToldToBeOutByTheNext() {
+        held(0, "one", token(7));
+        changing(1, held("another", 16), held("one", 24));
+        nodes.get(2).info = Mono.error(new IllegalStateException("silent"));
+
+        assertIsNeitherShownNorOut(7);
+    }
+
+    /** A node that missed an earlier release showed the lower number, until its lease was over. */
+    @Test
+    void aHolderIsNotToldToBeOutBecauseAnEarlierClaimOfItsOwnerIs() {
+        held(0, "one", token(7));
+        changing(1, held("one", 5), held("one", 24));
+        nodes.get(2).info = Mono.error(new IllegalStateException("silent"));
+
+        assertIsNeitherShownNorOut(7);
+    }
+
+    /** The first look is followed by another because of the second reader. */
+    @Test
+    void aReaderThatLosesANodeBetweenLooksIsNotToldToBeOut() {
+        shared(0, reader("one", 5));
+        changing(1, info(reader("one", 5), reader("two", 7)), info(reader("one", 16)));
+        changing(2, info(reader("two", 9)), info(reader("three", 24)));
+
+        assertThatThrownBy(() -> quorum.inspect("k").block(LIMIT)).hasMessageContaining("different numbers");
+    }
+
+    private void assertIsNeitherShownNorOut(long number) {
+        assertThatThrownBy(() -> quorum.inspect("k").block(LIMIT)).hasMessageContaining("different numbers");
+        looks.forEach(its -> its.set(0));
+        assertThatThrownBy(() -> quorum.isCurrent("k", token(number)).block(LIMIT))
+                .hasMessageContaining("different numbers");
+    }
+
+    /** Shows the one in a question's first look, and the other in all that follow. */
+    private void changing(int node, LockInfo first, LockInfo later) {
+        AtomicInteger its = new AtomicInteger();
+        looks.add(its);
+        nodes.get(node).info = Mono.fromSupplier(() -> its.getAndIncrement() == 0 ? first : later);
+    }
+
     @Test
     void readersAreInWhomAMajorityShows() {
         shared(0, reader("one", 5), reader("two", 7));
@@ -233,6 +278,10 @@ class ObserverTest {
         assertThat(quorum.isCurrent("k", token(5)).block(LIMIT)).isTrue();
         assertThatThrownBy(() -> quorum.isCurrent("k", token(6)).block(LIMIT))
                 .hasMessageContaining("let the resource compare tokens");
+    }
+
+    private static LockInfo held(String owner, long number) {
+        return new LockInfo.Held("k", owner, token(number), LEASE, 0);
     }
 
     private void held(int node, String owner, long token) {

@@ -21,6 +21,8 @@ class WatchTest {
 
     private static final LockEvent FREE = new LockEvent.Snapshot(new LockInfo.Free("k"));
     private static final long TOKEN = 7L << QuorumNode.PASS_BITS;
+    /** By which a node numbers a vote by itself. */
+    private static final long VOTE = 16L << QuorumNode.PASS_BITS;
 
     private final List<ScriptedNode> nodes = List.of(
             new ScriptedNode(0, new ArrayList<>()),
@@ -127,6 +129,90 @@ class WatchTest {
                 .isInstanceOfSatisfying(
                         LockEvent.Snapshot.class,
                         shown -> assertThat(shown.info().isHeldBy("worker")).isTrue());
+    }
+
+    /** In the first look only the silent node can tell; in the second, nodes show the holder with different numbers. */
+    @Test
+    void aHolderOfWhomALookLeftAllOpenIsNotReportedFreeByTheNext() {
+        AtomicInteger looks = new AtomicInteger();
+        held(0, "worker", TOKEN);
+        nodes.get(1).info = Mono.fromSupplier(() -> looks.incrementAndGet() <= 2
+                ? new LockInfo.Held("k", "other", VOTE, Duration.ofSeconds(1), 0)
+                : new LockInfo.Held("k", "worker", VOTE, Duration.ofSeconds(1), 0));
+        nodes.get(2).info = Mono.error(() -> new IllegalStateException("silent"));
+        push(0, FREE);
+        push(1, FREE);
+        until(() -> looks.get() >= 6 || !heard.isEmpty());
+        assertThat(heard).isEmpty();
+
+        held(1, "worker", TOKEN);
+
+        until(() -> !heard.isEmpty());
+        assertThat(heard)
+                .first()
+                .isInstanceOfSatisfying(
+                        LockEvent.Snapshot.class,
+                        shown -> assertThat(shown.info().isHeldBy("worker")).isTrue());
+    }
+
+    /** Its push was heard, and what it shows was not: no other push comes. */
+    @Test
+    void anOwnerIsReportedWhenASilentNodeAnswersThoughNothingIsPushed() {
+        AtomicInteger looks = new AtomicInteger();
+        push(0, FREE);
+        push(1, FREE);
+        held(0, "worker", TOKEN);
+        nodes.get(1).info = Mono.error(() -> new IllegalStateException("silent " + looks.incrementAndGet()));
+        push(0, new LockEvent.Acquired("k", "worker", TOKEN));
+        push(1, new LockEvent.Acquired("k", "worker", TOKEN));
+        until(() -> looks.get() >= 4);
+        assertThat(heard).containsExactly(FREE);
+
+        held(1, "worker", TOKEN);
+
+        until(() -> heard.size() > 1);
+        assertThat(heard).containsExactly(FREE, new LockEvent.Acquired("k", "worker", TOKEN));
+    }
+
+    /** The second one restarted after the third had got the token, and the third answered before. */
+    @Test
+    void aHolderThatATornLookDidNotShowIsReportedAgain() {
+        push(0, FREE);
+        push(1, FREE);
+        LockEvent acquired = new LockEvent.Acquired("k", "worker", TOKEN);
+        held(0, "worker", TOKEN);
+        held(1, "worker", TOKEN);
+        push(0, acquired);
+        nodes.get(1).info = Mono.just(new LockInfo.Free("k"));
+        push(1, FREE);
+        LockEvent released = new LockEvent.Released("k", TOKEN);
+        assertThat(heard).containsExactly(FREE, acquired, released);
+
+        held(2, "worker", TOKEN);
+        push(2, acquired);
+        assertThat(heard).containsExactly(FREE, acquired, released, acquired);
+
+        push(0, released);
+        push(2, released);
+        assertThat(heard).containsExactly(FREE, acquired, released, acquired, released);
+    }
+
+    /** Looks take time: what a majority has told of is over, also where a look did not show it before. */
+    @Test
+    void anEndThatALookShowedIsReportedOnce() {
+        push(0, FREE);
+        push(1, FREE);
+        LockEvent acquired = new LockEvent.Acquired("k", "worker", TOKEN);
+        held(0, "worker", TOKEN);
+        held(1, "worker", TOKEN);
+        push(0, acquired);
+        nodes.forEach(node -> node.info = Mono.just(new LockInfo.Free("k")));
+
+        for (int node = 0; node < 3; node++) {
+            push(node, new LockEvent.Released("k", TOKEN));
+        }
+
+        assertThat(heard).containsExactly(FREE, acquired, new LockEvent.Released("k", TOKEN));
     }
 
     /** The looks take time, and the lock may have gone on when a majority has told of an end. */
