@@ -106,8 +106,9 @@ public final class AdvisoryLocks {
                 key,
                 database.inTransaction(
                         connected(),
-                        connection -> inTime(Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
-                                .then(asked(connection, "advisory_take", name))),
+                        session ->
+                                inTime(Mono.from(session.connection().beginTransaction(IsolationLevel.READ_COMMITTED))
+                                        .then(asked(session.connection(), "advisory_take", name))),
                         connection -> database.whileConnected(connection, lock(key), work.apply(connection))));
     }
 

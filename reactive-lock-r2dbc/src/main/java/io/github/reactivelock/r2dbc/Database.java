@@ -175,27 +175,29 @@ final class Database {
 
     private <T> Mono<T> lent(Function<Session, Mono<T>> command, Deadlines.Turn turn) {
         return Mono.usingWhen(
-                        borrow(),
-                        connection -> {
+                        borrow().map(connection -> new Session(connection, sql)),
+                        session -> {
                             turn.begin();
-                            Session session = new Session(connection, sql);
-                            sql.learn(connection);
+                            sql.learn(session.connection());
                             Mono<Void> looked = sql.isToBeAsked() ? SeveralWriters.look(session) : Mono.empty();
-                            return proved(connection).then(looked).then(command.apply(session));
+                            return proved(session.connection()).then(looked).then(command.apply(session));
                         },
                         this::giveBackWhole,
-                        (connection, error) -> {
+                        (session, error) -> {
                             if (R2dbcFailure.isStale(error)) {
-                                var unused = FireAndForget.run("closing a connection that is dead", closed(connection));
+                                var unused = FireAndForget.run(
+                                        "closing a connection that is dead", closed(session.connection()));
                                 return Mono.empty();
                             }
-                            return isWhole(connection, error) ? giveBackWhole(connection) : discard(connection);
+                            return isWhole(session.connection(), error)
+                                    ? giveBackWhole(session)
+                                    : discard(session.connection());
                         },
-                        connection -> {
+                        session -> {
                             if (turn.isLate()) {
                                 answers.silent(turn.lentAt());
                             }
-                            return discard(connection);
+                            return discard(session.connection());
                         })
                 .as(sql.dialect::apart);
     }
@@ -217,10 +219,10 @@ final class Database {
         return !mayMixUp && R2dbcFailure.leavesConnectionWhole(error);
     }
 
-    private Mono<Void> giveBackWhole(Connection connection) {
-        answers.note(connection);
+    private Mono<Void> giveBackWhole(Session session) {
+        answers.note(session.connection());
         deadlines.answered();
-        return giveBack(connection);
+        return session.isClean() ? giveBack(session.connection()) : discard(session.connection());
     }
 
     /** What became of one call: whether it had a connection, and whether work of the user has begun on it. */
@@ -251,12 +253,13 @@ final class Database {
          * Whether the transaction can be rolled back after this. A question of ours that was not answered is still
          * under way.
          */
-        boolean isFitFor(Connection connection, Throwable error) {
+        boolean isFitFor(Session session, Throwable error) {
             Throwable said = R2dbcFailure.said(error);
             return !committing
+                    && session.isClean()
                     && !(error instanceof Ended)
                     && (begun || !(error instanceof TimeoutException))
-                    && (!(said instanceof R2dbcException) || isWhole(connection, said));
+                    && (!(said instanceof R2dbcException) || isWhole(session.connection(), said));
         }
 
         /** Work of the user begins. */
@@ -274,15 +277,14 @@ final class Database {
      * @param work of the user
      */
     <T> Mono<T> inTransaction(
-            Mono<Connection> borrowed,
-            Function<Connection, Mono<Boolean>> opening,
-            Function<Connection, Mono<T>> work) {
+            Mono<Connection> borrowed, Function<Session, Mono<Boolean>> opening, Function<Connection, Mono<T>> work) {
         return overWhole(course -> Mono.usingWhen(
-                borrowed,
-                connection -> {
+                borrowed.map(connection -> new Session(connection, sql)),
+                session -> {
+                    Connection connection = session.connection();
                     course.lend();
-                    return asTheUserWants(connection)
-                            .then(Mono.defer(() -> opening.apply(connection)))
+                    return asTheUserWants(session)
+                            .then(Mono.defer(() -> opening.apply(session)))
                             .filter(wanted -> wanted)
                             .flatMap(wanted -> {
                                 course.begin();
@@ -294,23 +296,20 @@ final class Database {
                                     : committed(course, connection).then(Mono.justOrEmpty(outcome.get())));
                 },
                 this::givenBackAsOurs,
-                (connection, error) ->
-                        course.isFitFor(connection, error) ? rolledBack(connection) : discard(connection),
-                this::discard));
+                (session, error) ->
+                        course.isFitFor(session, error) ? rolledBack(session) : discard(session.connection()),
+                session -> discard(session.connection())));
     }
 
     /** The limits that a connection of ours was given when it was opened are for our own statements. */
-    private Mono<?> asTheUserWants(Connection connection) {
-        return sql.isBoundWhenOpened() ? new Session(connection, sql).change("unbound") : Mono.empty();
+    private Mono<?> asTheUserWants(Session session) {
+        return sql.isBoundWhenOpened() ? session.change("unbound") : Mono.empty();
     }
 
-    private Mono<Void> givenBackAsOurs(Connection connection) {
-        return sql.isBoundWhenOpened()
-                ? new Session(connection, sql)
-                        .change("bound")
-                        .then(giveBack(connection))
-                        .onErrorResume(error -> discard(connection))
-                : giveBack(connection);
+    private Mono<Void> givenBackAsOurs(Session session) {
+        Mono<Void> asOurs = sql.isBoundWhenOpened() ? session.undone(session.change("bound")) : Mono.empty();
+        return asOurs.then(
+                Mono.defer(() -> session.isClean() ? giveBack(session.connection()) : discard(session.connection())));
     }
 
     private static Mono<Void> committed(Course course, Connection connection) {
@@ -324,13 +323,14 @@ final class Database {
      * An error of the work is no fault of its connection. Something may be under way on it; then it does not answer
      * soon.
      */
-    private Mono<Void> rolledBack(Connection connection) {
+    private Mono<Void> rolledBack(Session session) {
+        Connection connection = session.connection();
         return Pauses.ofThisProcess()
                 .timeout(
                         Mono.from(connection.rollbackTransaction()).thenReturn(true),
                         CLOSING,
                         Mono.error(TimeoutException::new))
-                .then(givenBackAsOurs(connection))
+                .then(givenBackAsOurs(session))
                 .onErrorResume(error -> discard(connection));
     }
 

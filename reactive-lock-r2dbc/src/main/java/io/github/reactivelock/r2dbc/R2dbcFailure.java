@@ -187,9 +187,13 @@ final class R2dbcFailure extends RuntimeException {
                 error);
     }
 
-    /** A syntax error, or a statement that the server does not take in this form. */
+    /**
+     * A syntax error, or a statement that the server, or a proxy in front of it, does not take in this form: 1148 and
+     * 1235 are what proxies say of that.
+     */
     static boolean isNotUnderstood(Throwable error) {
-        return error instanceof R2dbcException known && (known.getErrorCode() == 1064 || known.getErrorCode() == 1295);
+        return error instanceof R2dbcException known
+                && Set.of(1064, 1148, 1235, 1295).contains(known.getErrorCode());
     }
 
     /** Deadlock in PostgreSQL; lock wait timeout, deadlock and changed record in MariaDB; lock timeout in H2. */

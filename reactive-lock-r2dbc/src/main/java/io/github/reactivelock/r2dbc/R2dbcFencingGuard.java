@@ -120,8 +120,8 @@ public final class R2dbcFencingGuard {
             Object resource, Function<Connection, Mono<Void>> check, Function<Connection, Mono<T>> change) {
         Mono<T> written = database.inTransaction(
                 connected(resource),
-                connection -> Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
-                        .then(check.apply(connection))
+                session -> Mono.from(session.connection().beginTransaction(IsolationLevel.READ_COMMITTED))
+                        .then(check.apply(session.connection()))
                         .thenReturn(true),
                 change);
         return Mono.<T>deferContextual(context -> Surroundings.isInTransaction(context, database.factory)

@@ -115,7 +115,7 @@ public final class RowLocks {
         byte[] name = checked(key);
         Mono<T> locked = connections.inTransaction(
                 connected(key),
-                connection -> locked(key, name, connection).thenReturn(true),
+                session -> locked(key, name, session).thenReturn(true),
                 connection -> connections.whileConnected(connection, "row lock '" + key + "'", work.apply(connection)));
         return Mono.<T>deferContextual(context -> {
                     if (Surroundings.isInTransaction(context, connections.factory)) {
@@ -162,6 +162,11 @@ public final class RowLocks {
                     Duration patience = sql.dialect == Dialect.H2 ? waitTimeout : waitTimeout.plus(SILENCE);
                     Mono<Void> taken = bounded(
                                     session, fresh(session, key, name).then(taken(session, name)))
+                            .then(Mono.defer(() -> session.isClean()
+                                    ? Mono.<Void>empty()
+                                    : Mono.error(new IllegalStateException("row lock '" + key
+                                            + "': innodb_lock_wait_timeout of this session could not be"
+                                            + " set back; roll back and close the connection"))))
                             .retryWhen(backoff().filter(RowLocks::leavesTransaction))
                             .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key, error))
                             .onErrorMap(
@@ -203,14 +208,12 @@ public final class RowLocks {
                 cause);
     }
 
-    private Mono<Void> locked(String key, byte[] name, Connection connection) {
-        Session session = new Session(connection, sql);
-        return Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
+    private Mono<Void> locked(String key, byte[] name, Session session) {
+        return Mono.from(session.connection().beginTransaction(IsolationLevel.READ_COMMITTED))
                 .then(bounded(session, taken(session, name)))
-                .onErrorResume(error -> Mono.from(connection.rollbackTransaction())
-                        .onErrorComplete()
-                        .then(Mono.error(error)))
-                .retryWhen(backoff().filter(R2dbcFailure::wasRolledBack))
+                .onErrorResume(session::rolledBack)
+                .retryWhen(backoff().filter(error -> session.isClean() && R2dbcFailure.wasRolledBack(error)))
+                .onErrorMap(R2dbcFailure::wasRolledBack, error -> session.isClean() ? error : R2dbcFailure.stale())
                 .timeout(silence(clientsPatience()), Mono.error(() -> notFree(key, null)))
                 .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key, error))
                 .onErrorMap(
@@ -231,12 +234,11 @@ public final class RowLocks {
             if (!sql.isMySql()) {
                 return waiting;
             }
-            Mono<Long> unbound = session.change("row_unbound");
+            Mono<Void> unbound = session.undone(session.change("row_unbound"));
             return session.changed(patient("row_bound"))
                     .then(waiting)
-                    .onErrorResume(error -> unbound.onErrorComplete().then(Mono.error(error)))
-                    .then(unbound)
-                    .then();
+                    .onErrorResume(error -> unbound.then(Mono.error(error)))
+                    .then(unbound);
         });
     }
 

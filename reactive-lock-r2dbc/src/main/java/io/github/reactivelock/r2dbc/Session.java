@@ -10,6 +10,8 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -17,11 +19,52 @@ import reactor.core.publisher.Mono;
  * One connection for one command of ours. A parameter may be a list of keys, of ids or of numbers; all lists of a
  * statement are as long as the shortest, or twice as long where they are pairs.
  */
-record Session(Connection connection, Sql sql) {
+final class Session {
 
+    private static final Logger log = LoggerFactory.getLogger(Session.class);
     private static final List<String> BEGIN =
             List.of("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION");
     private static final List<String> END = List.of("COMMIT");
+
+    private final Connection connection;
+    private final Sql sql;
+    private volatile boolean clean = true;
+
+    Session(Connection connection, Sql sql) {
+        this.connection = connection;
+        this.sql = sql;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    Sql sql() {
+        return sql;
+    }
+
+    /** Whether another user may have its connection: what a command began has ended, and what it set is set back. */
+    boolean isClean() {
+        return clean;
+    }
+
+    /**
+     * Undoes what a command did to its connection. A failure changes nothing of the command's outcome, but the
+     * connection must not be lent again: a transaction would still be open on it, or a limit of ours be in force.
+     */
+    Mono<Void> undone(Mono<?> undoing) {
+        return undoing.then().onErrorResume(error -> {
+            log.debug("a connection could not be left as it was, and is closed", error);
+            clean = false;
+            return Mono.empty();
+        });
+    }
+
+    /** Rolls back what is open, and fails with what went wrong before. */
+    <T> Mono<T> rolledBack(Throwable error) {
+        return undone(Mono.defer(() -> Mono.from(connection.rollbackTransaction())))
+                .then(Mono.error(error));
+    }
 
     <T> Mono<List<T>> all(String statement, Function<Row, T> read, Object... parameters) {
         return rows(statement, read, parameters).collectList();
@@ -105,9 +148,7 @@ record Session(Connection connection, Sql sql) {
         return Mono.from(connection.beginTransaction(IsolationLevel.READ_COMMITTED))
                 .then(work)
                 .flatMap(value -> Mono.from(connection.commitTransaction()).thenReturn(value))
-                .onErrorResume(error -> Mono.from(connection.rollbackTransaction())
-                        .onErrorComplete()
-                        .then(Mono.error(error)));
+                .onErrorResume(this::rolledBack);
     }
 
     /** The same for statements that do not say themselves how long they wait, and the server for this client. */
@@ -143,8 +184,8 @@ record Session(Connection connection, Sql sql) {
                 ? script(statement, read, parameters)
                         .doOnNext(rows -> sql.compoundsWork())
                         .onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
-                            sql.forgetScripts();
-                            return Mono.empty();
+                            sql.forgetScripts(error);
+                            return elsewhere();
                         })
                         .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()))
                 : inOne(all(statement, read, parameters));
@@ -166,10 +207,13 @@ record Session(Connection connection, Sql sql) {
                 })
                 .concatMap(result -> result.map((row, metadata) -> read.apply(row)))
                 .collectList();
-        return answer.onErrorResume(error -> changed("ROLLBACK")
-                .then(sql.isBoundWhenOpened() ? Mono.just(0L) : change("unbound"))
-                .onErrorComplete()
-                .then(Mono.error(error)));
+        Mono<Long> undoing = changed("ROLLBACK").then(sql.isBoundWhenOpened() ? Mono.just(0L) : change("unbound"));
+        return answer.onErrorResume(error -> undone(undoing).then(Mono.error(error)));
+    }
+
+    /** What was refused goes on over another connection: this one's driver may carry out something else after that. */
+    private static <T> Mono<T> elsewhere() {
+        return Mono.error(R2dbcFailure.stale());
     }
 
     private <T> Mono<T> inOne(Mono<List<T>> answer) {
@@ -178,7 +222,7 @@ record Session(Connection connection, Sql sql) {
                         : answer.doOnNext(rows -> sql.compoundsWork())
                                 .onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
                                     sql.forgetCompounds();
-                                    return Mono.empty();
+                                    return elsewhere();
                                 }))
                 .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()));
     }
@@ -191,10 +235,11 @@ record Session(Connection connection, Sql sql) {
         if (sql.dialect != Dialect.MARIADB || sql.isBoundWhenOpened()) {
             return transaction;
         }
+        Mono<Void> unbound = undone(change("unbound"));
         return change("bound")
                 .then(transaction.singleOptional())
-                .flatMap(value -> change("unbound").thenReturn(value))
-                .onErrorResume(error -> change("unbound").onErrorComplete().then(Mono.error(error)))
+                .onErrorResume(error -> unbound.then(Mono.error(error)))
+                .flatMap(value -> unbound.thenReturn(value))
                 .flatMap(Mono::justOrEmpty);
     }
 }

@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The statements of one dialect with the names of tables put in. Values are parameters; in a script of MySQL, which
@@ -47,6 +49,7 @@ final class Sql {
      */
     static final String LATEST = "/*M!110402 SET STATEMENT innodb_snapshot_isolation = OFF FOR */";
 
+    private static final Logger log = LoggerFactory.getLogger(Sql.class);
     private static final String MARK = "-- name: ";
     private static final Pattern LIST = Pattern.compile("\\$\\{(keys|ids|leases)}");
     private static final Pattern PARAMETER = Pattern.compile("\\?");
@@ -73,7 +76,7 @@ final class Sql {
 
     private volatile boolean compounds = true;
     private volatile boolean severalAllowed;
-    private volatile boolean scriptsWork;
+    private final AtomicBoolean scriptsWork = new AtomicBoolean();
     private volatile boolean learned;
     private final AtomicBoolean asked = new AtomicBoolean();
     private volatile boolean compoundsWork;
@@ -116,7 +119,7 @@ final class Sql {
 
     /** Whether this dialect has a statement for something, and the server and the driver take it. */
     boolean knows(String name) {
-        return isMySql() ? scriptsWork && scripts.containsKey(name) : statements.containsKey(name);
+        return isMySql() ? scriptsWork.get() && scripts.containsKey(name) : statements.containsKey(name);
     }
 
     /**
@@ -124,7 +127,7 @@ final class Sql {
      * statement was carried out: where these do not work, no claim may get a lock that could not be given to the next.
      */
     boolean knowsBoth() {
-        return dialect == Dialect.POSTGRESQL || ((compounds || scriptsWork) && compoundsWork);
+        return dialect == Dialect.POSTGRESQL || ((compounds || scriptsWork.get()) && compoundsWork);
     }
 
     /** A compound statement was carried out, or a script. */
@@ -137,9 +140,15 @@ final class Sql {
         compounds = false;
     }
 
-    /** Something on the way to MySQL does not take several statements as one text. */
-    void forgetScripts() {
-        scriptsWork = false;
+    /** Something on the way to MySQL does not take several statements as one text; said once. */
+    void forgetScripts(Throwable refusal) {
+        if (scriptsWork.getAndSet(false)) {
+            log.warn(
+                    "MySQL, or what stands in front of it, takes no text of several statements, so each of them is sent by"
+                            + " itself from now on, and who joins a queue or hands over a lock takes up to ten round trips"
+                            + " ({}); let such texts pass for one or two, then start this process again",
+                    refusal.getMessage());
+        }
     }
 
     /** Whether a server that may be one of several that all take writes is to be asked: once. */
@@ -161,8 +170,8 @@ final class Sql {
                     .toLowerCase(Locale.ROOT)
                     .contains("mariadb");
             String driver = Answers.real(connection).getClass().getName();
-            scriptsWork = driver.startsWith("io.asyncer.r2dbc.mysql.")
-                    || (severalAllowed && driver.startsWith("org.mariadb.r2dbc."));
+            scriptsWork.set(driver.startsWith("io.asyncer.r2dbc.mysql.")
+                    || (severalAllowed && driver.startsWith("org.mariadb.r2dbc.")));
             learned = true;
         }
     }

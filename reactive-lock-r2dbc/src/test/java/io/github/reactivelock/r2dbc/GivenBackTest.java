@@ -3,11 +3,15 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.state.Share;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
+import io.r2dbc.spi.R2dbcRollbackException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -15,10 +19,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.reactivestreams.Publisher;
@@ -145,6 +151,85 @@ class GivenBackTest extends EachDatabase {
                     .isEqualTo(7);
         }
         pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    /** Its first connection refuses one statement because of a conflict, and never rolls back. */
+    private static Tapped notRolledBack(ConnectionFactory real, String part) {
+        AtomicInteger opened = new AtomicInteger();
+        AtomicBoolean refused = new AtomicBoolean();
+        return new Tapped(
+                real,
+                new ConcurrentLinkedQueue<>(),
+                opened,
+                text -> (text.contains(part) && refused.compareAndSet(false, true))
+                                || (text.equals("ROLLBACK") && opened.get() == 1)
+                        ? Mono.error(new R2dbcRollbackException("refused: " + text, "40001"))
+                        : Mono.empty());
+    }
+
+    private static Stream<Databases> withBothDrivers(List<Databases> databases) {
+        return Stream.concat(
+                databases.stream(),
+                databases.stream()
+                        .filter(database -> database.url().startsWith("r2dbc:mariadb:"))
+                        .map(Databases::byMySqlDriver));
+    }
+
+    /** The transaction would be open still, and what it began be committed with what the next user does. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aConnectionThatCouldNotBeRolledBackIsNotLentAgain(Databases one) {
+        withBothDrivers(List.of(one)).forEach(database -> {
+            for (boolean isOurs : List.of(true, false)) {
+                String key = UUID.randomUUID().toString();
+                Tapped tapped = notRolledBack(database.factory(), "INTO reactive_lock_waiter");
+                ConnectionPool pool = pool(tapped, 1);
+                R2dbcBackendOptions options =
+                        Databases.PATIENT.withoutNotifications().withConnections(1);
+                R2dbcLockBackend backend =
+                        isOurs ? R2dbcLockBackend.connect(tapped, options) : R2dbcLockBackend.using(pool, options);
+                R2dbcLockBackend other = database.backend();
+                Claim owner = Databases.claim(key);
+                Claim reader = new Claim(
+                        key,
+                        UUID.randomUUID().toString(),
+                        "reader",
+                        Duration.ofSeconds(60),
+                        Claim.Mode.QUEUE,
+                        Claim.Keeping.RENEWED,
+                        Share.ONE);
+                assertThat(other.claim(owner).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+
+                assertThat(backend.claim(reader).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+
+                assertThat(tapped.opened()).as(database + ", " + isOurs).hasValue(2);
+                assertThat(database.select(
+                                "SELECT max(place) FROM reactive_lock_waiter WHERE claim_id = '" + reader.id() + "'"))
+                        .as("the place that was given before the failure is not kept")
+                        .isEqualTo(1);
+                assertThat(other.release(owner).block(Databases.LIMIT)).isTrue();
+                assertThat(backend.release(reader).block(Databases.LIMIT)).isTrue();
+                backend.close().then(other.close()).then(pool.disposeLater()).block(Databases.LIMIT);
+            }
+        });
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databases")
+    void aRowLockGoesOnOverAnotherConnectionWhereItsOwnWasNotRolledBack(Databases one) {
+        withBothDrivers(List.of(one)).forEach(database -> {
+            Tapped tapped = notRolledBack(database.factory(), "INTO reactive_lock_row");
+            ConnectionPool pool = pool(tapped, 1);
+            AtomicInteger ran = new AtomicInteger();
+
+            assertThat(RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT)
+                            .withRowLock("k", Mono.fromSupplier(ran::incrementAndGet))
+                            .block(Databases.LIMIT))
+                    .isEqualTo(1);
+
+            assertThat(tapped.opened()).as(database.toString()).hasValue(2);
+            pool.disposeLater().block(Databases.LIMIT);
+        });
     }
 
     private static void endAllSessions(Databases database) {

@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.r2dbc.spi.Batch;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
@@ -8,6 +9,8 @@ import io.r2dbc.spi.Wrapped;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,7 +23,7 @@ import reactor.core.publisher.Mono;
  * A driver whose connections tell what is asked over them.
  *
  * @param real makes the connections
- * @param statements the texts that were carried out, in their order
+ * @param statements the texts that were carried out, in their order; those of a batch are one, and a rollback is none
  * @param opened how many connections were made, or tried to
  * @param refusal an error instead of a statement's answer, empty for none
  */
@@ -47,7 +50,28 @@ record Tapped(
     private Connection tapped(Connection opened) {
         return (Connection) proxy(opened, Connection.class, (method, args) -> {
             Object made = call(opened, method, args);
-            return made instanceof Statement statement ? tapped(statement, (String) args[0]) : made;
+            if (method.getName().equals("rollbackTransaction")) {
+                return refusal.apply("ROLLBACK").then(Mono.from((Publisher<?>) made));
+            }
+            return made instanceof Batch batch
+                    ? tapped(batch)
+                    : made instanceof Statement statement ? tapped(statement, (String) args[0]) : made;
+        });
+    }
+
+    private Object tapped(Batch made) {
+        List<String> texts = new ArrayList<>();
+        return proxy(made, Batch.class, (method, args) -> {
+            if (method.getName().equals("execute")) {
+                String text = String.join(";", texts);
+                statements.add(text);
+                return refusal.apply(text).thenMany(Flux.defer(() -> (Publisher<?>) made.execute()));
+            }
+            if (method.getName().equals("add")) {
+                texts.add((String) args[0]);
+            }
+            Object answer = call(made, method, args);
+            return answer == made ? null : answer;
         });
     }
 
