@@ -3,8 +3,7 @@ package io.github.reactivelock;
 import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.engine.cohort.Queries;
 import io.github.reactivelock.engine.flow.AcquireWaiter;
-import io.github.reactivelock.engine.flow.WithLockFlux;
-import io.github.reactivelock.engine.flow.WithLockMono;
+import io.github.reactivelock.engine.flow.WithLock;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockEvent;
@@ -152,7 +151,8 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(String key, Mono<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.of(engine, List.of(Validation.key(key)), options, work, null);
+        return WithLock.of(engine, List.of(Validation.key(key)), options, work, null)
+                .mono();
     }
 
     /**
@@ -165,7 +165,8 @@ public final class LockClient {
      */
     public <T> Flux<T> withLock(String key, Flux<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.of(engine, List.of(Validation.key(key)), options, work, null);
+        return WithLock.of(engine, List.of(Validation.key(key)), options, work, null)
+                .flux();
     }
 
     /**
@@ -178,8 +179,13 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(String key, Function<? super LockHandle, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.calling(
-                engine, List.of(Validation.key(key)), options, held -> made(key, work.apply(held.handle())), null);
+        return WithLock.calling(
+                        engine,
+                        List.of(Validation.key(key)),
+                        options,
+                        held -> made(key, work.apply(held.handle())),
+                        null)
+                .mono();
     }
 
     /**
@@ -192,8 +198,13 @@ public final class LockClient {
      */
     public <T> Flux<T> withLockMany(String key, Function<? super LockHandle, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.calling(
-                engine, List.of(Validation.key(key)), options, held -> made(key, work.apply(held.handle())), null);
+        return WithLock.calling(
+                        engine,
+                        List.of(Validation.key(key)),
+                        options,
+                        held -> made(key, work.apply(held.handle())),
+                        null)
+                .flux();
     }
 
     /**
@@ -207,7 +218,7 @@ public final class LockClient {
      */
     public <T> Mono<T> withLock(Collection<String> keys, Mono<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockMono.of(engine, Validation.sorted(keys), options, work, null);
+        return WithLock.of(engine, Validation.sorted(keys), options, work, null).mono();
     }
 
     /**
@@ -220,7 +231,7 @@ public final class LockClient {
      */
     public <T> Flux<T> withLock(Collection<String> keys, Flux<T> work) {
         Objects.requireNonNull(work, "work");
-        return WithLockFlux.of(engine, Validation.sorted(keys), options, work, null);
+        return WithLock.of(engine, Validation.sorted(keys), options, work, null).flux();
     }
 
     /**
@@ -234,8 +245,9 @@ public final class LockClient {
     public <T> Mono<T> withLock(Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work) {
         Objects.requireNonNull(work, "work");
         List<String> sorted = Validation.sorted(keys);
-        return WithLockMono.calling(
-                engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null);
+        return WithLock.calling(
+                        engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null)
+                .mono();
     }
 
     /**
@@ -251,8 +263,9 @@ public final class LockClient {
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Publisher<T>> work) {
         Objects.requireNonNull(work, "work");
         List<String> sorted = Validation.sorted(keys);
-        return WithLockFlux.calling(
-                engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null);
+        return WithLock.calling(
+                        engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), null)
+                .flux();
     }
 
     /**
@@ -271,7 +284,8 @@ public final class LockClient {
      */
     public <T> Mono<T> tryWithLock(String key, Mono<T> work, Mono<T> ifTaken) {
         bothThere(work, ifTaken);
-        return WithLockMono.of(engine, List.of(Validation.key(key)), options, work, ifTaken);
+        return WithLock.of(engine, List.of(Validation.key(key)), options, work, ifTaken)
+                .mono();
     }
 
     /**
@@ -285,7 +299,8 @@ public final class LockClient {
      */
     public <T> Flux<T> tryWithLock(String key, Flux<T> work, Publisher<T> ifTaken) {
         bothThere(work, ifTaken);
-        return WithLockFlux.of(engine, List.of(Validation.key(key)), options, work, Flux.from(ifTaken));
+        return WithLock.of(engine, List.of(Validation.key(key)), options, work, Flux.from(ifTaken))
+                .flux();
     }
 
     /**
@@ -300,7 +315,8 @@ public final class LockClient {
     public <T> Mono<T> tryWithLock(String key, Function<? super LockHandle, ? extends Mono<T>> work, Mono<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> keys = List.of(Validation.key(key));
-        return WithLockMono.calling(engine, keys, options, held -> made(key, work.apply(held.handle())), ifTaken);
+        return WithLock.calling(engine, keys, options, held -> made(key, work.apply(held.handle())), ifTaken)
+                .mono();
     }
 
     /**
@@ -317,8 +333,8 @@ public final class LockClient {
             String key, Function<? super LockHandle, ? extends Publisher<T>> work, Publisher<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> keys = List.of(Validation.key(key));
-        return WithLockFlux.calling(
-                engine, keys, options, held -> made(key, work.apply(held.handle())), Flux.from(ifTaken));
+        return WithLock.calling(engine, keys, options, held -> made(key, work.apply(held.handle())), Flux.from(ifTaken))
+                .flux();
     }
 
     /**
@@ -333,7 +349,8 @@ public final class LockClient {
      */
     public <T> Mono<T> tryWithLock(Collection<String> keys, Mono<T> work, Mono<T> ifTaken) {
         bothThere(work, ifTaken);
-        return WithLockMono.of(engine, Validation.sorted(keys), options, work, ifTaken);
+        return WithLock.of(engine, Validation.sorted(keys), options, work, ifTaken)
+                .mono();
     }
 
     /**
@@ -348,7 +365,8 @@ public final class LockClient {
      */
     public <T> Flux<T> tryWithLock(Collection<String> keys, Flux<T> work, Publisher<T> ifTaken) {
         bothThere(work, ifTaken);
-        return WithLockFlux.of(engine, Validation.sorted(keys), options, work, Flux.from(ifTaken));
+        return WithLock.of(engine, Validation.sorted(keys), options, work, Flux.from(ifTaken))
+                .flux();
     }
 
     /**
@@ -365,8 +383,9 @@ public final class LockClient {
             Collection<String> keys, Function<? super List<LockHandle>, ? extends Mono<T>> work, Mono<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> sorted = Validation.sorted(keys);
-        return WithLockMono.calling(
-                engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), ifTaken);
+        return WithLock.calling(
+                        engine, sorted, options, held -> made(sorted, work.apply(held.last(sorted.size()))), ifTaken)
+                .mono();
     }
 
     /**
@@ -385,12 +404,13 @@ public final class LockClient {
             Publisher<T> ifTaken) {
         bothThere(work, ifTaken);
         List<String> sorted = Validation.sorted(keys);
-        return WithLockFlux.calling(
-                engine,
-                sorted,
-                options,
-                held -> made(sorted, work.apply(held.last(sorted.size()))),
-                Flux.from(ifTaken));
+        return WithLock.calling(
+                        engine,
+                        sorted,
+                        options,
+                        held -> made(sorted, work.apply(held.last(sorted.size()))),
+                        Flux.from(ifTaken))
+                .flux();
     }
 
     /**

@@ -68,7 +68,7 @@ public final class AcquireWaiter extends Waiter implements Subscription {
 
     @Override
     public void cancel() {
-        if (STATE.getAndSet(this, DONE) == WAITING) {
+        if (STATE.getAndSet(this, FlowState.DONE) == FlowState.WAITING) {
             leaveLine();
             tellCancelled();
         }
@@ -80,10 +80,10 @@ public final class AcquireWaiter extends Waiter implements Subscription {
     @Override
     public void granted(Handle handle) {
         LockLostException loss = handle.loss();
-        if (loss != null && move(GRANTED, DONE)) {
+        if (loss != null && move(FlowState.GRANTED, FlowState.DONE)) {
             handle.giveBack();
             tell(loss);
-        } else if (move(GRANTED, DONE)) {
+        } else if (move(FlowState.GRANTED, FlowState.DONE)) {
             handle.hold.keepFor(options);
             deliver(handle);
         } else {
@@ -139,14 +139,14 @@ public final class AcquireWaiter extends Waiter implements Subscription {
 
     @Override
     void failed(RuntimeException failure) {
-        if (move(OVER, DONE)) {
+        if (move(FlowState.OVER, FlowState.DONE)) {
             tell(failure);
         }
     }
 
     @Override
     void busy() {
-        if (move(OVER, DONE)) {
+        if (move(FlowState.OVER, FlowState.DONE)) {
             complete();
         }
     }

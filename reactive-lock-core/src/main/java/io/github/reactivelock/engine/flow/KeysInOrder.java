@@ -24,16 +24,6 @@ import reactor.util.context.ContextView;
  * <p>{@code held} is written before it is asked whether the flow still wants more, and the end of the flow is written
  * before {@code held} is read: so a grant that crosses the end is given back by one of the two, or by both, which a
  * {@link Handle} takes as one.
- *
- * <pre>
- * state       leaves on                                     and does
- * WAITING     grant of the first key                        -> GRANTED
- * GRANTED     more keys are wanted                          waits for the next -> TAKING
- *             it is the last, here or in TAKING             begins the work, perhaps later: see Unwinding
- * OVER        the first key is taken                        subscribes to what is run instead -> INSTEAD
- * TAKING      a later key is taken                          releases what is held -> YIELDING
- * YIELDING    the releases have answered                    subscribes to what is run instead -> INSTEAD
- * </pre>
  */
 abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
@@ -42,15 +32,6 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     private static final AtomicIntegerFieldUpdater<KeysInOrder> UNANSWERED =
             AtomicIntegerFieldUpdater.newUpdater(KeysInOrder.class, "unanswered");
-
-    /** The first lock is held, and others are waited for; GRANTED is followed by this or by the work. */
-    static final int TAKING = OWN;
-    /** A later lock is taken, and those that are held are being released; OVER or this is followed by INSTEAD. */
-    static final int YIELDING = OWN + 1;
-    /** Something else than the work is run, without a lock. */
-    static final int INSTEAD = OWN + 2;
-    /** From here on states are the work's. */
-    static final int MORE = OWN + 3;
 
     private final List<String> keys;
     private volatile long deadline = Timing.NEVER;
@@ -87,11 +68,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     /** False once the flow has ended, or has all locks. */
     private boolean isAcquiring() {
-        return isAcquiring(state);
-    }
-
-    static boolean isAcquiring(int state) {
-        return state == WAITING || state == GRANTED || state == TAKING;
+        return state.isAcquiring();
     }
 
     /** For all keys together. */
@@ -185,29 +162,29 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         if (count == keys.size()) {
             return now;
         }
-        boolean unused = move(GRANTED, TAKING);
+        boolean unused = move(FlowState.GRANTED, FlowState.TAKING);
         acquireNext();
         return null;
     }
 
     @Override
     final void failed(RuntimeException failure) {
-        if (move(OVER, DONE)) {
+        if (move(FlowState.OVER, FlowState.DONE)) {
             tell(failure);
         }
     }
 
     @Override
     final void busy() {
-        if (move(OVER, INSTEAD)) {
+        if (move(FlowState.OVER, FlowState.INSTEAD)) {
             runInstead();
         }
     }
 
     private void busyLater() {
-        if (move(TAKING, YIELDING)) {
+        if (move(FlowState.TAKING, FlowState.YIELDING)) {
             leaveAll(outcome -> {
-                if (isLastAnswer() && move(YIELDING, INSTEAD)) {
+                if (isLastAnswer() && move(FlowState.YIELDING, FlowState.INSTEAD)) {
                     runInstead();
                 }
             });
@@ -215,7 +192,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     }
 
     private void failedLater(RuntimeException failure) {
-        if (move(TAKING, DONE)) {
+        if (move(FlowState.TAKING, FlowState.DONE)) {
             giveBack();
             tell(failure);
         }

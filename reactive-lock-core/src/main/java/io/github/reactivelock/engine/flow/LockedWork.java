@@ -2,17 +2,13 @@ package io.github.reactivelock.engine.flow;
 
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
-import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.engine.hold.Unwinding;
 import io.github.reactivelock.engine.user.ThreadLocals;
 import io.github.reactivelock.spi.Claim;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,36 +22,7 @@ import reactor.util.context.ContextView;
 /**
  * Work under the locks of one or more keys, from the wait to the release. Not composed of {@code usingWhen}, which can
  * lose a resource that arrives while it is cancelled, drops the value when the clean-up fails, and has no place for a
- * loss in between.
- *
- * <pre>
- * state       leaves on                                     and does
- * NEW         first request                                 waits for the first key -> WAITING
- * GRANTED     grant of the last key                         calls the work and subscribes to it -> STARTING
- * or TAKING   loss of a key that is held already            stops waiting, gives back -> FAILING
- * STARTING    that call has returned                        -> WORKING
- * or WORKING  the work ends                                 releases -> ENDING
- *             loss, by signal or seen by the clock          cancels the work, gives back -> FAILING
- * FAILING     its turn on the work scheduler                emits the loss -> DONE
- * ENDING      the releases have answered, or at once        emits the work's outcome -> DONE
- *             where they are not awaited
- * INSTEAD     that has ended                                -> ENDING, with nothing to release
- * STARTING    cancel, by another thread or by the work      cancels the work -> LEAVING
- * LEAVING     the call or the cancel has returned           the first -> DONE, the second gives back
- * WORKING     cancel; INSTEAD too                           cancels the work, gives back -> DONE
- * any other   failure to acquire; cancel                    -> DONE, giving back what is held and what comes late
- * </pre>
- *
- * <p>It is the state of the {@link Waiter}, and {@link KeysInOrder} has what comes before. Every change
- * is one compare-and-set, and only its winner acts. Who moves what:
- *
- * <pre>
- * the thread of the grant, or of the outer lock's work      GRANTED, TAKING -> STARTING -> WORKING
- * any thread that cancels                                   any -> DONE, or STARTING -> LEAVING -> DONE
- * one of the work scheduler, of a loss                      any that has a lock -> FAILING -> DONE
- * the thread that the work ends on                          STARTING, WORKING, INSTEAD -> ENDING
- * that of the last release's answer                         ENDING -> DONE
- * </pre>
+ * loss in between. {@link FlowState} has its states, and {@link KeysInOrder} what comes before the work.
  *
  * <p>Where locks are nested, each of these passes one level after the other, inwards or outwards, and every so many
  * levels through {@link Unwinding}: then a level has moved and the next one moves later, on the same thread. Inwards
@@ -71,33 +38,24 @@ abstract class LockedWork<T> extends KeysInOrder
         implements CoreSubscriber<T>, Subscription, Scannable, Consumer<@Nullable LockException> {
 
     private static final Logger log = LoggerFactory.getLogger(LockedWork.class);
-    private static final int STARTING = MORE;
-    private static final int WORKING = MORE + 1;
-    private static final int ENDING = MORE + 2;
-    private static final int FAILING = MORE + 3;
-    private static final int LEAVING = MORE + 4;
 
     final CoreSubscriber<? super T> actual;
-    private final Function<? super ContextHolds, ? extends Publisher<T>> work;
-    private final @Nullable Publisher<T> ifTaken;
+    private final WithLock<T> asked;
     private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
     private Context context;
     /** What the work ended with, if not well. */
     private @Nullable Throwable workFailure;
 
-    LockedWork(
-            Locks locks,
-            List<String> keys,
-            LockOptions options,
-            Function<? super ContextHolds, ? extends Publisher<T>> work,
-            @Nullable Publisher<T> ifTaken,
-            CoreSubscriber<? super T> actual) {
-        super(locks, keys, options, ifTaken == null ? Claim.Mode.QUEUE : Claim.Mode.TRY, actual.currentContext());
-        this.work = work;
-        this.ifTaken = ifTaken;
+    LockedWork(WithLock<T> asked, CoreSubscriber<? super T> actual) {
+        super(asked.locks(), asked.keys(), asked.options(), mode(asked), actual.currentContext());
+        this.asked = asked;
         this.actual = actual;
         this.context = ThreadLocals.keptIn(actual.currentContext());
+    }
+
+    private static Claim.Mode mode(WithLock<?> asked) {
+        return asked.ifTaken() == null ? Claim.Mode.QUEUE : Claim.Mode.TRY;
     }
 
     // ---- what a Mono and a Flux do differently
@@ -130,20 +88,22 @@ abstract class LockedWork<T> extends KeysInOrder
 
     @Override
     public final void cancel() {
-        int before = STATE.getAndUpdate(this, now -> now == STARTING || now == LEAVING ? LEAVING : DONE);
-        if (before == INSTEAD) {
+        FlowState before = STATE.getAndUpdate(
+                this,
+                now -> now == FlowState.STARTING || now == FlowState.LEAVING ? FlowState.LEAVING : FlowState.DONE);
+        if (before == FlowState.INSTEAD) {
             upstream.cancel();
             discard();
-        } else if (before == STARTING || before == WORKING) {
+        } else if (before == FlowState.STARTING || before == FlowState.WORKING) {
             ContextHolds all = held();
             if (all != null && all.unwinds()) {
                 Unwinding.run(Unwinding.Signal.CANCEL, all, () -> cancelWork(before));
             } else {
                 cancelWork(before);
             }
-        } else if (isAcquiring(before)) {
+        } else if (before.isAcquiring()) {
             stopAcquiring();
-            if (before == WAITING) {
+            if (before == FlowState.WAITING) {
                 tellCancelled();
             }
         }
@@ -153,8 +113,8 @@ abstract class LockedWork<T> extends KeysInOrder
         try {
             acquireNext();
         } catch (Throwable e) { // there is no stack left, say
-            int before = STATE.getAndUpdate(this, now -> isAcquiring(now) ? DONE : now);
-            if (!isAcquiring(before)) {
+            FlowState before = STATE.getAndUpdate(this, now -> now.isAcquiring() ? FlowState.DONE : now);
+            if (!before.isAcquiring()) {
                 throw e;
             }
             stopAcquiring();
@@ -171,13 +131,13 @@ abstract class LockedWork<T> extends KeysInOrder
         }
     }
 
-    private void cancelWork(int before) {
+    private void cancelWork(FlowState before) {
         try {
             upstream.cancel();
         } finally {
             discard();
             afterCancels(() -> {
-                if (before == WORKING || !move(LEAVING, DONE)) {
+                if (before == FlowState.WORKING || !move(FlowState.LEAVING, FlowState.DONE)) {
                     giveBack();
                 }
             });
@@ -198,23 +158,25 @@ abstract class LockedWork<T> extends KeysInOrder
 
     @Override
     final void allHeld(ContextHolds all) {
-        if (!move(GRANTED, STARTING) && !move(TAKING, STARTING)) {
+        if (!move(FlowState.GRANTED, FlowState.STARTING) && !move(FlowState.TAKING, FlowState.STARTING)) {
             return;
         }
         try {
             context = used(all).in(context);
-            if (isLost() || state != STARTING) {
+            if (isLost() || state != FlowState.STARTING) {
                 return;
             }
             if (ThreadLocals.areKept(context)) {
-                ThreadLocals.of(context, () -> work.apply(all).subscribe(this));
+                ThreadLocals.of(context, () -> asked.work().apply(all).subscribe(this));
             } else {
-                work.apply(all).subscribe(this);
+                asked.work().apply(all).subscribe(this);
             }
         } catch (Throwable e) { // a fatal one too, or the locks would be kept
             threw(e);
         } finally {
-            if (!move(STARTING, WORKING) && !move(LEAVING, DONE) && state == DONE) {
+            if (!move(FlowState.STARTING, FlowState.WORKING)
+                    && !move(FlowState.LEAVING, FlowState.DONE)
+                    && state == FlowState.DONE) {
                 giveBack();
             }
         }
@@ -269,7 +231,8 @@ abstract class LockedWork<T> extends KeysInOrder
     @Override
     final void runInstead() {
         try {
-            ThreadLocals.of(context, () -> Objects.requireNonNull(ifTaken).subscribe(this));
+            ThreadLocals.of(
+                    context, () -> Objects.requireNonNull(asked.ifTaken()).subscribe(this));
         } catch (Throwable e) {
             threw(e);
         }
@@ -278,9 +241,9 @@ abstract class LockedWork<T> extends KeysInOrder
     /** Called on the work scheduler, and where this finds it out itself. */
     @Override
     public final void lost(LockLostException loss) {
-        if (move(GRANTED, FAILING) || move(TAKING, FAILING)) {
+        if (move(FlowState.GRANTED, FlowState.FAILING) || move(FlowState.TAKING, FlowState.FAILING)) {
             stopAcquiring();
-        } else if (!stopWorking(FAILING)) {
+        } else if (!stopWorking(FlowState.FAILING)) {
             return;
         }
         try {
@@ -289,7 +252,7 @@ abstract class LockedWork<T> extends KeysInOrder
             discard();
             afterCancels(this::giveBack);
             locks.services().userCallbacks.run(() -> {
-                if (move(FAILING, DONE)) {
+                if (move(FlowState.FAILING, FlowState.DONE)) {
                     emit(loss);
                 }
             });
@@ -318,7 +281,7 @@ abstract class LockedWork<T> extends KeysInOrder
 
     /** Null, or whose value it is now. */
     private @Nullable LockedWork<? super T> passed(T value) {
-        if (state == INSTEAD || (isWorking() && !isLost())) {
+        if (state == FlowState.INSTEAD || (isWorking() && !isLost())) {
             try {
                 return next(value);
             } catch (Throwable e) {
@@ -347,14 +310,14 @@ abstract class LockedWork<T> extends KeysInOrder
 
     @Override
     public final void onComplete() {
-        if (state == INSTEAD || !isLost()) {
+        if (state == FlowState.INSTEAD || !isLost()) {
             end(null);
         }
     }
 
     private void end(@Nullable Throwable failure) {
-        boolean instead = move(INSTEAD, ENDING);
-        if (instead || stopWorking(ENDING)) {
+        boolean instead = move(FlowState.INSTEAD, FlowState.ENDING);
+        if (instead || stopWorking(FlowState.ENDING)) {
             workFailure = failure;
             if (!instead && options.isReleaseAwaited()) {
                 leaveAll(this);
@@ -386,7 +349,7 @@ abstract class LockedWork<T> extends KeysInOrder
 
     private void tellEnd() {
         Throwable failure = workFailure;
-        if (!move(ENDING, DONE)) {
+        if (!move(FlowState.ENDING, FlowState.DONE)) {
             discard();
         } else if (failure != null) {
             discard();
@@ -402,13 +365,12 @@ abstract class LockedWork<T> extends KeysInOrder
 
     /** Or what is run instead does. */
     final boolean isWorking() {
-        int now = state;
-        return now == STARTING || now == WORKING || now == INSTEAD;
+        return state.isWorking();
     }
 
     /** In this order, because STARTING may become WORKING meanwhile and not the other way round. */
-    private boolean stopWorking(int to) {
-        return move(STARTING, to) || move(WORKING, to);
+    private boolean stopWorking(FlowState to) {
+        return move(FlowState.STARTING, to) || move(FlowState.WORKING, to);
     }
 
     // ---- what others look at
@@ -433,7 +395,7 @@ abstract class LockedWork<T> extends KeysInOrder
             return actual;
         }
         if (key == Attr.CANCELLED || key == Attr.TERMINATED) {
-            return state == DONE;
+            return state == FlowState.DONE;
         }
         return key == Attr.RUN_STYLE ? Attr.RunStyle.ASYNC : null;
     }

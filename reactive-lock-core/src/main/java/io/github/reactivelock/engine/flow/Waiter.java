@@ -16,7 +16,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,18 +25,8 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * One flow that waits for one lock. Its state is one word, and every change of it one compare-and-set, so a grant never
- * meets a flow that has left. The callbacks run on the work scheduler.
- *
- * <pre>
- * state     leaves on
- * NEW       it begins to wait -> WAITING
- * WAITING   its cohort has the lock for it, or it joins a hold of its own -> GRANTED; timeout (an event), failure
- *           -> OVER
- * GRANTED   the handle is delivered -> DONE, or a state of the kind of flow
- * OVER      the failure is delivered -> DONE
- * any       cancel -> DONE: a handle that comes later is given back, and a failure is dropped
- * </pre>
+ * One flow that waits for one lock; {@link FlowState} has its states. The callbacks run on the work scheduler. After a
+ * cancel a handle that comes later is given back, and a failure is dropped.
  */
 public abstract class Waiter implements Runnable, HoldOwner.Flow {
 
@@ -69,21 +59,15 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     private static final Logger log = LoggerFactory.getLogger(Waiter.class);
-    static final int NEW = 0;
-    static final int WAITING = 1;
-    static final int GRANTED = 2;
-    static final int OVER = 3;
-    static final int DONE = 4;
-    /** From here on states are the kind of flow's own. */
-    static final int OWN = 5;
 
-    static final AtomicIntegerFieldUpdater<Waiter> STATE = AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "state");
+    static final AtomicReferenceFieldUpdater<Waiter, FlowState> STATE =
+            AtomicReferenceFieldUpdater.newUpdater(Waiter.class, FlowState.class, "state");
 
     final Locks locks;
     public final String key;
     public final LockOptions options;
     public final Claim.Mode mode;
-    volatile int state;
+    volatile FlowState state = FlowState.NEW;
     private long since;
     private volatile @Nullable Line line;
     private volatile @Nullable Disposable timeout;
@@ -188,7 +172,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** True once. */
     final boolean begin() {
-        return move(NEW, WAITING);
+        return move(FlowState.NEW, FlowState.WAITING);
     }
 
     /**
@@ -261,7 +245,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     public final boolean isWaiting() {
-        return state == WAITING;
+        return state == FlowState.WAITING;
     }
 
     public final long since() {
@@ -270,7 +254,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** Called by the cohort when it is this waiter's turn; false if it has left. */
     public final boolean take() {
-        return stopWaiting(GRANTED);
+        return stopWaiting(FlowState.GRANTED);
     }
 
     /** Called by the cohort when there will be no turn. */
@@ -279,13 +263,13 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
     }
 
     private void end(RuntimeException failure) {
-        if (stopWaiting(OVER)) {
+        if (stopWaiting(FlowState.OVER)) {
             tellOver(failure);
         }
     }
 
     public final void failBusy() {
-        if (stopWaiting(OVER)) {
+        if (stopWaiting(FlowState.OVER)) {
             locks.services().userCallbacks.run(() -> {
                 HeardRequest request = heard;
                 if (request != null) {
@@ -305,7 +289,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** Called in an event of the line; false if the turn came before. */
     public final boolean stopInTime() {
-        boolean stopped = stopWaiting(OVER);
+        boolean stopped = stopWaiting(FlowState.OVER);
         if (stopped) {
             log.trace("lock '{}': a flow has waited for long enough", key);
         }
@@ -346,7 +330,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
 
     /** Does nothing if the turn has come already and a grant is under way. */
     final void cancelWait() {
-        if (stopWaiting(OVER)) {
+        if (stopWaiting(FlowState.OVER)) {
             leaveLine();
             tellCancelled();
         }
@@ -370,8 +354,8 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
         }
     }
 
-    private boolean stopWaiting(int to) {
-        boolean stopped = move(WAITING, to);
+    private boolean stopWaiting(FlowState to) {
+        boolean stopped = move(FlowState.WAITING, to);
         if (stopped) {
             disarm();
         }
@@ -385,7 +369,7 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
         }
     }
 
-    final boolean move(int from, int to) {
+    final boolean move(FlowState from, FlowState to) {
         return STATE.compareAndSet(this, from, to);
     }
 }
