@@ -270,7 +270,7 @@ public final class Gate extends Mailbox {
         goOn();
     }
 
-    public void goOnIfWanted() {
+    void goOnIfWanted() {
         if (inLine.get() > 0) {
             goOn();
         }

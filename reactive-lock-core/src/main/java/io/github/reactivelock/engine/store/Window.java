@@ -14,12 +14,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Window {
 
-    /** A claim whose answer is not waited for any more. */
-    public interface GivenUp {
-        /** True if its time is over, and then it is settled. On any thread. */
-        boolean isOver(long now);
-    }
-
     /** What drivers and servers take in far less time than the command timeout. */
     public static final int MOST = 4_096;
 
@@ -35,7 +29,7 @@ public final class Window {
 
     private final AtomicInteger width = new AtomicInteger(MOST);
     /** In about the order in which they left. */
-    private final Queue<GivenUp> givenUp = new ConcurrentLinkedQueue<>();
+    private final Queue<Permit> givenUp = new ConcurrentLinkedQueue<>();
     /** Answers in time, but not soon. */
     private final AtomicInteger slow = new AtomicInteger();
     /** When a claim was last answered in time. */
@@ -69,23 +63,23 @@ public final class Window {
     }
 
     /** One that left was seen in a line of the backend. */
-    public void stands() {
+    void stands() {
         standing.incrementAndGet();
     }
 
     /** It is there no more, or is about to be settled. */
-    public void standsNoMore() {
+    void standsNoMore() {
         standing.decrementAndGet();
     }
 
     /** This one is not waited for any more, and its time is not over. */
-    public void givenUp(GivenUp question) {
-        givenUp.add(question);
+    void givenUp(Permit claim) {
+        givenUp.add(claim);
     }
 
     /** Called by the engine's tick. */
     public void tick(long now) {
-        GivenUp first = givenUp.peek();
+        Permit first = givenUp.peek();
         while (first != null && first.isOver(now)) {
             givenUp.remove(first);
             first = givenUp.peek();
@@ -97,7 +91,7 @@ public final class Window {
     }
 
     /** Claims were late, and not enough have been in time since then. */
-    public boolean isNarrow() {
+    boolean isNarrow() {
         return width.get() < MOST;
     }
 
@@ -111,7 +105,7 @@ public final class Window {
     }
 
     /** The store answered a claim that left then, whether somebody still waited or not. */
-    public void answered(long leftAt) {
+    void answered(long leftAt) {
         long now = timing.silentNow();
         answeredAt = now;
         if (now - leftAt >= timing.commandTimeout) {
@@ -129,7 +123,7 @@ public final class Window {
      * A claim that left then was refused. If that is soon, those behind it hear the same when it is their turn, and not
      * that the store is silent; whether it would have been in time is not known.
      */
-    public void refused(long leftAt) {
+    void refused(long leftAt) {
         long now = timing.silentNow();
         if (isSoon(now - leftAt)) {
             answeredAt = now;
@@ -145,7 +139,7 @@ public final class Window {
      * A claim that left then was not answered in time. That tells nothing if another one was meanwhile, as where one
      * shard of a store is gone, and nothing new if it left before it was known.
      */
-    public void late(long leftAt) {
+    void late(long leftAt) {
         if (leftAt - inTimeAt >= 0 && leftAt - narrowedAt >= 0) {
             narrowedAt = timing.silentNow();
             width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get() - standing.get()) / 2));
