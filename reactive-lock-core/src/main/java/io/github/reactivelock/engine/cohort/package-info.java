@@ -10,6 +10,8 @@
  * <tr><td>{@link io.github.reactivelock.engine.cohort.Engine}</td><td>open, closing, over; tables of keys and
  * claims</td><td>any thread</td></tr>
  * <tr><td>{@code KeyContext}</td><td>how many flows have to do with the key</td><td>is the mailbox</td></tr>
+ * <tr><td>{@code Deliveries}</td><td>what is left to deliver on the thread that delivers</td><td>the work
+ * scheduler</td></tr>
  * <tr><td>{@link io.github.reactivelock.engine.cohort.Cohort}, {@code OrderedCohort}, {@code SharedCohort},
  * {@code PermitLine}</td><td>idle, asking, held, passing</td><td>events of the key</td></tr>
  * <tr><td>{@code ClaimBatcher}</td><td>shut, open</td><td>events of the key</td></tr>
