@@ -2,6 +2,7 @@ package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.engine.user.Mailbox;
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -14,7 +15,7 @@ import java.util.function.Supplier;
 public interface ClaimOwner {
 
     /** Handles something inside an event; callable from any thread. */
-    void post(Runnable event);
+    void post(Mailbox.Event event);
 
     /** Tells what it has at the store then, in an event of its own. */
     void tell(Consumer<Phase> news);

@@ -2,12 +2,13 @@ package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.engine.store.Gate;
 import io.github.reactivelock.engine.store.Permit;
+import io.github.reactivelock.engine.user.Mailbox;
 import io.github.reactivelock.spi.ClaimResult;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** A question of an {@link Attempt} that has left, and the event that its answer becomes. */
-final class ClaimQuestion extends Permit implements Runnable {
+final class ClaimQuestion extends Permit implements Mailbox.Event {
 
     private final Attempt attempt;
     final int number;
@@ -31,7 +32,7 @@ final class ClaimQuestion extends Permit implements Runnable {
     }
 
     @Override
-    public void run() {
+    public void handle() {
         if (answer != null) {
             settleAnswered();
             attempt.answered(this, answer);
@@ -44,7 +45,7 @@ final class ClaimQuestion extends Permit implements Runnable {
     // ---- on any thread
 
     @Override
-    protected void post(Runnable event) {
+    protected void post(Mailbox.Event event) {
         attempt.owner.post(event);
     }
 

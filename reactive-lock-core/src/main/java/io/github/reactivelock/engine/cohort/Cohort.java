@@ -18,6 +18,7 @@ import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.engine.hold.HoldOwner;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.time.Watched;
+import io.github.reactivelock.engine.user.Mailbox;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
@@ -71,7 +72,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
     // ---- events from outside
 
     @Override
-    public void post(Runnable event) {
+    public void post(Mailbox.Event event) {
         keyContext.post(event);
     }
 

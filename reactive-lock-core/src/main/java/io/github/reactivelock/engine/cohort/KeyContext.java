@@ -114,8 +114,7 @@ public final class KeyContext extends Deliveries implements WaitingFlows.Key {
             }
             next.granted(new Handle(hold));
         } else {
-            hold.flow = next;
-            deliver(hold);
+            deliver(hold.handleOf(next));
         }
     }
 }

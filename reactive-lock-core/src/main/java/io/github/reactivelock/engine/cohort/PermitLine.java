@@ -11,6 +11,7 @@ import io.github.reactivelock.engine.claim.Phase;
 import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
 import io.github.reactivelock.engine.time.Timing;
+import io.github.reactivelock.engine.user.Mailbox;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
@@ -170,7 +171,7 @@ public final class PermitLine implements Waiter.Line {
     }
 
     /** The store has confirmed that a lane has left, or has not answered in time. */
-    private final class Leaving implements PendingRelease.Outcome, Runnable {
+    private final class Leaving implements PendingRelease.Outcome, Mailbox.Event {
 
         Leaving() {
             leaving++;
@@ -193,7 +194,7 @@ public final class PermitLine implements Waiter.Line {
         }
 
         @Override
-        public void run() {
+        public void handle() {
             leaving--;
             settle();
             keyContext.depart();

@@ -11,6 +11,7 @@ import io.github.reactivelock.engine.store.Opening;
 import io.github.reactivelock.engine.store.Services;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.user.HeardRequest;
+import io.github.reactivelock.engine.user.Mailbox;
 import io.github.reactivelock.engine.user.ThreadLocals;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
@@ -28,7 +29,7 @@ import reactor.util.context.ContextView;
  * One flow that waits for one lock; {@link FlowState} has its states. The callbacks run on the work scheduler. After a
  * cancel a handle that comes later is given back, and a failure is dropped.
  */
-public abstract class Waiter implements Runnable, HoldOwner.Flow {
+public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
 
     /** All locks of a client, as a flow sees them. */
     public interface Locks {
@@ -235,9 +236,9 @@ public abstract class Waiter implements Runnable, HoldOwner.Flow {
         return line;
     }
 
-    /** Inside the line's events. */
+    /** It has joined the line, whose event it is. */
     @Override
-    public final void run() {
+    public final void handle() {
         Line joined = line;
         if (joined != null) {
             joined.joined(this);

@@ -5,6 +5,7 @@ import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.engine.user.Mailbox;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -19,7 +20,7 @@ import reactor.core.publisher.Signal;
 import reactor.core.publisher.Sinks;
 
 /** One acquisition's share in a hold: it leaves once, however often it is released, and receives the outcome itself. */
-public final class Handle implements LockHandle, Consumer<@Nullable LockException>, Runnable {
+public final class Handle implements LockHandle, Consumer<@Nullable LockException>, Mailbox.Event, Runnable {
 
     private static final AtomicIntegerFieldUpdater<Handle> LEFT =
             AtomicIntegerFieldUpdater.newUpdater(Handle.class, "left");
@@ -215,10 +216,16 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
         hold.leave(this);
     }
 
-    /** Inside the events of the hold's owner: this was the last handle. */
+    /** This was the last handle: an event of the hold's owner. */
+    @Override
+    public void handle() {
+        hold.owner.released(hold);
+    }
+
+    /** The flow gets its lock: a task of the work scheduler. */
     @Override
     public void run() {
-        hold.owner.released(hold);
+        hold.grantWith(this);
     }
 
     private @Nullable LockException ownEnd() {

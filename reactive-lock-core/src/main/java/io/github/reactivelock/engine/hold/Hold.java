@@ -56,8 +56,8 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     private volatile @Nullable LockLostException loss;
     /** Hears what came of the release, which it has begun. */
     private @Nullable Handle last;
-    /** Whose it is, until {@link #run} has told it. */
-    public HoldOwner.@Nullable Flow flow;
+    /** Whose turn it is, until it has its handle. */
+    private HoldOwner.@Nullable Flow flow;
 
     /** Ends the hold at its longest; set and read inside the owner's events. */
     private @Nullable Disposable maxHoldTimer;
@@ -149,13 +149,27 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         }
     }
 
+    /** The first handle, which is itself the task that gives the flow its lock. */
+    public Handle handleOf(HoldOwner.Flow next) {
+        flow = next;
+        return new Handle(this);
+    }
+
+    void grantWith(Handle first) {
+        HoldOwner.Flow next = flow;
+        flow = null;
+        if (next != null) {
+            next.tellAndGrant(first);
+        }
+    }
+
     /** Whether a flow may stand on one stack with all these acquisitions of its own. */
     public boolean isJoinedByMany() {
         return handles >= Unwinding.EVERY;
     }
 
     /**
-     * Takes a handle off, which hears null or what went wrong; the last one gives the lock up, in an event that it is
+     * Takes a handle off, which gets null or what went wrong; the last one gives the lock up, in an event that it is
      * itself.
      */
     void leave(Handle left) {
@@ -235,17 +249,11 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         }
     }
 
-    /** What the flow's thread has to do: first the flow gets the lock, and when that was released, it hears so. */
+    /** The flow goes on after its release: a task of the work scheduler. */
     @Override
     public void run() {
-        HoldOwner.Flow next = flow;
-        if (next == null) {
-            news.released(grant.services.timing.since(since));
-            tell(null);
-        } else {
-            flow = null;
-            next.tellAndGrant(new Handle(this));
-        }
+        news.released(grant.services.timing.since(since));
+        tell(null);
     }
 
     @Override

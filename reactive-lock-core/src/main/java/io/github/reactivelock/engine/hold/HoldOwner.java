@@ -2,6 +2,7 @@ package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.engine.claim.Phase;
+import io.github.reactivelock.engine.user.Mailbox;
 
 /** Who gave the lock to a flow and gets it back. Called inside its key's events, but for {@link #post}. */
 public interface HoldOwner {
@@ -12,7 +13,7 @@ public interface HoldOwner {
         void tellAndGrant(Handle handle);
     }
 
-    void post(Runnable event);
+    void post(Mailbox.Event event);
 
     /** Has the ticks look at it again. */
     void stir();

@@ -1,5 +1,6 @@
 package io.github.reactivelock.engine.store;
 
+import io.github.reactivelock.engine.user.Mailbox;
 import io.github.reactivelock.spi.ClaimResult;
 
 /**
@@ -38,7 +39,7 @@ public abstract class Permit extends StoreAnswer<ClaimResult> {
     protected abstract boolean isHeldBack();
 
     /** Runs inside an event of its key. */
-    protected abstract void post(Runnable event);
+    protected abstract void post(Mailbox.Event event);
 
     /** Looks whether it stands in a line of the backend. */
     public final boolean isHeldBack(long now) {

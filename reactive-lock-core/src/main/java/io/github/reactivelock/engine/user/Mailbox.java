@@ -21,6 +21,15 @@ import org.slf4j.LoggerFactory;
  */
 public abstract class Mailbox {
 
+    /**
+     * What is handled inside a mailbox, alone with what belongs to that. A task for a thread, of the work scheduler
+     * above all, is a {@link Runnable} instead: so neither comes to the place of the other.
+     */
+    @FunctionalInterface
+    public interface Event {
+        void handle();
+    }
+
     /** Less than half a millisecond of an event loop's time. */
     static final int MOST = 256;
 
@@ -37,7 +46,7 @@ public abstract class Mailbox {
         this.key = key;
     }
 
-    public final void post(Runnable event) {
+    public final void post(Event event) {
         if (STATE.compareAndSet(this, null, NONE_LEFT) || !leave(event)) {
             handle(event);
             handleAll(takeAll(), 1);
@@ -51,7 +60,7 @@ public abstract class Mailbox {
      * True if another thread, or this one further up, will handle it; false if this one is to, as the mailbox became
      * idle.
      */
-    private boolean leave(Runnable event) {
+    private boolean leave(Event event) {
         while (true) {
             Left before = newest;
             if (before == null) {
@@ -98,9 +107,9 @@ public abstract class Mailbox {
         }
     }
 
-    private void handle(Runnable event) {
+    private void handle(Event event) {
         try {
-            event.run();
+            event.handle();
         } catch (Throwable e) { // an Error too: it would leave the mailbox busy for ever
             log.error("lock '{}': an event could not be handled; please report this", key, e);
         }
@@ -109,12 +118,12 @@ public abstract class Mailbox {
     /** An event that was posted while another was handled. */
     private static final class Left {
 
-        final Runnable event;
+        final Event event;
 
         @Nullable
         Left before;
 
-        Left(Runnable event, @Nullable Left before) {
+        Left(Event event, @Nullable Left before) {
             this.event = event;
             this.before = before;
         }
