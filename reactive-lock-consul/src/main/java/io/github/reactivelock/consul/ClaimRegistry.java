@@ -26,6 +26,7 @@ final class ClaimRegistry {
     private final Session session;
     private final Supplier<String> client;
     private final SignalSink pushes;
+    private final Gate gate;
     private final Removals removals;
     private final Expiries expiries;
     private final Followers followers;
@@ -49,7 +50,8 @@ final class ClaimRegistry {
         this.session = session;
         this.client = client;
         this.pushes = pushes;
-        this.removals = new Removals(agents, keys, names);
+        this.gate = new Gate(keys, () -> names.gate(client.get()));
+        this.removals = new Removals(agents, keys, names, gate);
         this.kept = new KeptClaims(keys, removals, standings);
         this.expiries = new Expiries(removals, pushes);
         this.followers = new Followers(keys, watches, names, pushes, session, expiries);
@@ -138,17 +140,24 @@ final class ClaimRegistry {
         Claim claim = standing.claim;
         Content content = Content.of(client.get(), claim);
         return session.id().flatMap(id -> {
-            Mono<Keys.Entered> anew = keys.enterAnew(claim, id, content);
+            Mono<Keys.Entered> same = gate.through(id, key -> keys.enter(claim, id, content, key));
+            Mono<Keys.Entered> anew = anew(standing, id, content, same);
             Mono<Keys.Entered> first = standing.hasGivenUp()
                     ? anew
-                    : keys.enter(claim, id, content)
-                            .onErrorResume(error -> ConsulFailure.is(error, ConsulFailure.Kind.REFUSED), error -> anew)
+                    : same.onErrorResume(error -> ConsulFailure.is(error, ConsulFailure.Kind.REFUSED), error -> anew)
                             .flatMap(entered -> entered.own().isAsMade() ? Mono.just(entered) : anew);
             return first.onErrorResume(error -> ConsulFailure.is(error, ConsulFailure.Kind.SESSION_ENDED), error -> {
                 session.ended(id);
                 return mayRepeat ? made(standing, false) : Mono.error(error);
             });
         });
+    }
+
+    /** Carried out late, it would put the claim at the end of the line once more. */
+    private Mono<Keys.Entered> anew(ClaimState standing, String id, Content content, Mono<Keys.Entered> same) {
+        Mono<Void> before = Mono.defer(() -> standing.isDoubted() ? gate.shut() : Mono.empty());
+        return before.then(gate.through(id, key -> keys.enterAnew(standing.claim, id, content, key)))
+                .flatMap(entered -> entered.repeated() ? gate.shut().then(same) : Mono.just(entered));
     }
 
     /** Asked again: where does the claim stand now? */

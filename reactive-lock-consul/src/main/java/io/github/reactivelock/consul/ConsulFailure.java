@@ -15,6 +15,8 @@ final class ConsulFailure extends RuntimeException {
         SESSION_ENDED,
         /** The token does not allow it. */
         DENIED,
+        /** The gate was shut before the question came; it can be put again. */
+        SHUT_OUT,
         /** Something else, which does not pass by itself. */
         REFUSED,
         /** This backend is closed. */
@@ -92,6 +94,13 @@ final class ConsulFailure extends RuntimeException {
                         + " for up to " + ttl.multipliedBy(2).toSeconds()
                         + " s anyway (twice the session's TTL). Ask for a lease of " + shortest.toSeconds()
                         + " s or more (withLease)");
+    }
+
+    static ConsulFailure shutOut(String agents, String key) {
+        return new ConsulFailure(
+                Kind.SHUT_OUT,
+                "Consul at " + agents + " carried out no claim on '" + key + "', because this client gave up others;"
+                        + " ask again");
     }
 
     static ConsulFailure unclear(String agents, String what) {

@@ -81,7 +81,8 @@ public final class ConsulFencingGuard {
      * Changes Consul in one transaction, if the lock is still held. Those who share a lock write as well, each for as
      * long as its own share lasts. Cold; each subscription is a write of its own. A transaction without an answer is
      * sent again while the time of a command lasts, so each change should have the same effect when it is made twice,
-     * as {@code set} and {@code delete} have.
+     * as {@code set} and {@code delete} have. An agent that was stopped may make it once more when it goes on, while
+     * the hold lasts: what must not come after a later write of the same hold is a {@code checkAndSet}.
      *
      * @param key the lock's key
      * @param fencingToken the token of the hold that allows the write

@@ -45,6 +45,9 @@ import reactor.util.retry.Retry;
  *   <li><b>Loss.</b> A session that has ended ends all holds at once. A forced release puts a notice into
  *       {@code PREFIX/!CLIENT}, which the owner's backend watches. Any other loss is seen by the next renewal.
  *   <li><b>Release.</b> One transaction deletes the key if its index is the one that is known.
+ *   <li><b>Late questions.</b> The making of a key names the index of {@code PREFIX/!CLIENT!gate}. Where it may still
+ *       be on its way after its claim has ended, that key is written anew, which refuses it, before the claim's key is
+ *       looked for once more.
  * </ol>
  *
  * <p><b>Leases and the session.</b> What Consul keeps alive is the session, not the claim. Therefore

@@ -48,29 +48,37 @@ final class Keys {
     /**
      * Makes a claim's key in the name of a session, and reads the line in the same step. Said again it changes nothing.
      */
-    Mono<Entered> enter(Claim claim, String session, Content content) {
-        return enter(claim, List.of(lock(claim, session, content)));
+    Mono<Entered> enter(Claim claim, String session, Content content, Entry gate) {
+        return enter(claim, gate, List.of(lock(claim, session, content)));
     }
 
-    /** As {@link #enter}, with a key that is new: one that is there already goes to the end of the line. */
-    Mono<Entered> enterAnew(Claim claim, String session, Content content) {
-        return enter(claim, List.of(Operation.delete(names.claim(claim)), lock(claim, session, content)));
+    /**
+     * As {@link #enter}, with a key that is new: one that is there already goes to the end of the line. So it must not
+     * be carried out late.
+     */
+    Mono<Entered> enterAnew(Claim claim, String session, Content content, Entry gate) {
+        return enter(claim, gate, List.of(Operation.delete(names.claim(claim)), lock(claim, session, content)));
     }
 
     private Operation lock(Claim claim, String session, Content content) {
         return Operation.lock(names.claim(claim), session, Entry.flags(claim.share()), content.text());
     }
 
-    private Mono<Entered> enter(Claim claim, List<Operation> entering) {
-        List<Operation> all = new ArrayList<>(entering);
+    private Mono<Entered> enter(Claim claim, Entry gate, List<Operation> entering) {
+        List<Operation> all = new ArrayList<>();
+        all.add(Operation.checkIndex(gate.key(), gate.modified()));
+        all.addAll(entering);
         all.add(Operation.tree(names.lock(claim.key())));
         String own = names.claim(claim);
         return transaction(Rank.OTHER, all).flatMap(done -> {
             if (!done.failed().isEmpty()) {
-                return Mono.error(refused(done));
+                ConsulFailure why = refused(done);
+                boolean isShut =
+                        done.failed().get(0).operation() == 0 && ConsulFailure.is(why, ConsulFailure.Kind.REFUSED);
+                return Mono.error(isShut ? ConsulFailure.shutOut(agents.names(), claim.key()) : why);
             }
-            // The first result is that of the acquisition, which shows no value.
-            List<Entry> tree = done.results().subList(1, done.results().size());
+            // The first results are those of the check and of the acquisition, which show no value.
+            List<Entry> tree = done.results().subList(2, done.results().size());
             return Mono.justOrEmpty(tree.stream()
                             .filter(entry -> entry.key().equals(own))
                             .findFirst())
@@ -173,9 +181,9 @@ final class Keys {
                 .flatMap(done -> done.failed().isEmpty() ? Mono.empty() : Mono.error(refused(done)));
     }
 
-    /** Makes the key for notices to this client, which goes with its session. */
-    Mono<Entry> makeNotice(String key, String session) {
-        return transaction(Rank.HOLD, List.of(Operation.lock(key, session, 0, "")))
+    /** Writes a key of this client, which goes with its session. */
+    Mono<Entry> own(String key, String session, String text) {
+        return transaction(Rank.HOLD, List.of(Operation.lock(key, session, 0, text)))
                 .flatMap(done ->
                         done.failed().isEmpty() ? Mono.just(done.results().get(0)) : Mono.error(refused(done)));
     }

@@ -20,23 +20,24 @@ final class Removals {
     private static final int AT_ONCE = 16;
     private static final Duration PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
-    /** An agent keeps a question for seven seconds while its cluster has no leader. */
-    private static final Duration LATEST = Duration.ofSeconds(15);
-
     private final Agents agents;
     private final Keys keys;
     private final KeyLayout names;
+    private final Gate gate;
     /** What is to be tried again, by the key's name. */
     private final Map<String, Mono<Boolean>> unfinished = new ConcurrentHashMap<>();
+    /** What is to be removed when no question from before can make it any more, by the key's name. */
+    private final Map<String, Mono<Boolean>> doubted = new ConcurrentHashMap<>();
 
     private final AtomicBoolean pausing = new AtomicBoolean();
     /** Before the next attempt: ever longer while none succeeds. */
     private volatile Duration pause = PAUSE;
 
-    Removals(Agents agents, Keys keys, KeyLayout names) {
+    Removals(Agents agents, Keys keys, KeyLayout names, Gate gate) {
         this.agents = agents;
         this.keys = keys;
         this.names = names;
+        this.gate = gate;
     }
 
     /** Deletes a claim's key by its name, now or later; whether it owned the lock until now. */
@@ -90,15 +91,16 @@ final class Removals {
 
     /** The claim has ended, and a question that makes its key may still be on its way. */
     void sweep(Claim claim) {
-        Disposable unused = FireAndForget.run(
-                "removing a claim that came late",
-                Mono.delay(LATEST, DriverThreads.timer())
-                        .filter(now -> !agents.isClosed())
-                        .flatMap(now -> remove(claim)));
+        doubted.put(names.claim(claim), removal(claim));
+        tryLater();
     }
 
     private void later(String name, Mono<Boolean> removal) {
         unfinished.put(name, removal);
+        tryLater();
+    }
+
+    private void tryLater() {
         if (pausing.compareAndSet(false, true)) {
             Duration now = pause;
             Duration doubled = now.multipliedBy(2);
@@ -114,6 +116,23 @@ final class Removals {
     private Mono<Void> removeUnfinished() {
         return Flux.defer(() -> Flux.fromIterable(Map.copyOf(unfinished).entrySet()))
                 .flatMap(left -> finishing(left.getKey(), left.getValue()).onErrorComplete(), AT_ONCE)
-                .then();
+                .then(Mono.defer(this::removeDoubted));
+    }
+
+    private Mono<Void> removeDoubted() {
+        Map<String, Mono<Boolean>> known = Map.copyOf(doubted);
+        return known.isEmpty()
+                ? Mono.empty()
+                : gate.shut()
+                        .thenMany(Flux.fromIterable(known.entrySet()))
+                        .flatMap(
+                                left -> left.getValue().doOnSuccess(done -> {
+                                    boolean unused = doubted.remove(left.getKey(), left.getValue());
+                                    pause = PAUSE;
+                                }),
+                                AT_ONCE)
+                        .then()
+                        .doOnError(error -> tryLater())
+                        .onErrorComplete();
     }
 }

@@ -67,7 +67,7 @@ final class SignalSink {
 
     private Mono<Entry> makeNotice() {
         return session.id()
-                .flatMap(id -> keys.makeNotice(notice.get(), id)
+                .flatMap(id -> keys.own(notice.get(), id, "")
                         .doOnError(
                                 error -> ConsulFailure.is(error, ConsulFailure.Kind.SESSION_ENDED),
                                 error -> session.ended(id)));

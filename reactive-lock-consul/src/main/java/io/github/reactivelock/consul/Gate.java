@@ -1,0 +1,91 @@
+package io.github.reactivelock.consul;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * What the making of each key of this client passes: it names the index of the last write to one key of the client. An
+ * agent may carry out a question long after it was given up, when it was stopped for example. Another write to that key
+ * shuts out all questions from before, so that what they made is there by then, or never will be. Safe for use from any
+ * thread.
+ */
+final class Gate {
+
+    /** How often a question is put again that others shut out. */
+    private static final int TRIES = 8;
+
+    /** From one write to the gate's key to the next; that is made when it is first needed. */
+    private record Passage(String session, Mono<Entry> key) {}
+
+    private final Keys keys;
+    private final Supplier<String> name;
+    private final AtomicReference<@Nullable Passage> present = new AtomicReference<>();
+    /** What is written never twice, because the same text would be no new write. */
+    private final AtomicLong writes = new AtomicLong();
+
+    Gate(Keys keys, Supplier<String> name) {
+        this.keys = keys;
+        this.name = name;
+    }
+
+    /** A question that names the gate's key as it is, put again if the gate was shut before it came. */
+    <T> Mono<T> through(String session, Function<Entry, Mono<T>> question) {
+        return Mono.defer(() -> {
+                    Passage passage = passage(session);
+                    return passage.key
+                            .doOnError(error -> replace(passage))
+                            .flatMap(key -> question.apply(key)
+                                    .doOnError(
+                                            error -> ConsulFailure.is(error, ConsulFailure.Kind.SHUT_OUT),
+                                            error -> replace(passage)));
+                })
+                .retryWhen(Retry.max(TRIES)
+                        .filter(error -> ConsulFailure.is(error, ConsulFailure.Kind.SHUT_OUT))
+                        .onRetryExhaustedThrow((spec, last) -> last.failure()));
+    }
+
+    /** Shuts out all questions that have passed until now. */
+    Mono<Void> shut() {
+        return Mono.defer(() -> {
+            Passage last = present.get();
+            if (last == null) {
+                return Mono.empty();
+            }
+            Passage next = open(last.session);
+            if (!present.compareAndSet(last, next)) {
+                return shut();
+            }
+            return next.key
+                    .doOnError(error -> replace(next))
+                    .then()
+                    // No question of a session that has ended makes a key.
+                    .onErrorResume(
+                            error -> ConsulFailure.is(error, ConsulFailure.Kind.SESSION_ENDED), error -> Mono.empty());
+        });
+    }
+
+    private Passage passage(String session) {
+        Passage known = present.get();
+        if (known != null && known.session.equals(session)) {
+            return known;
+        }
+        Passage fresh = open(session);
+        return present.compareAndSet(known, fresh) ? fresh : passage(session);
+    }
+
+    private Passage open(String session) {
+        return new Passage(
+                session,
+                Mono.defer(() -> keys.own(name.get(), session, Long.toString(writes.incrementAndGet())))
+                        .cache());
+    }
+
+    private void replace(Passage passage) {
+        boolean unused = present.compareAndSet(passage, open(passage.session));
+    }
+}

@@ -1,0 +1,99 @@
+package io.github.reactivelock.consul;
+
+import io.github.reactivelock.testservers.ConsulServer;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+
+/** An agent before the agent, which can hold up claims, and carries them out when they are let go, wanted or not. */
+final class SlowAgent implements AutoCloseable {
+
+    private final ConsulServer server;
+    private final DisposableServer own;
+    private final AtomicInteger heldUp = new AtomicInteger();
+    private final AtomicInteger carriedOut = new AtomicInteger();
+    private final Sinks.Empty<Void> go = Sinks.empty();
+    private volatile boolean holdsUp;
+
+    SlowAgent(ConsulServer server) {
+        this.server = server;
+        this.own = HttpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .handle(this::passedOn)
+                .bindNow();
+    }
+
+    String address() {
+        return "127.0.0.1:" + own.port();
+    }
+
+    void holdUpClaims() {
+        holdsUp = true;
+    }
+
+    void letGo() {
+        holdsUp = false;
+        go.tryEmitEmpty().orThrow();
+    }
+
+    /** How many claims came to be held up. */
+    int heldUp() {
+        return heldUp.get();
+    }
+
+    /** How many of those the server has answered. */
+    int carriedOut() {
+        return carriedOut.get();
+    }
+
+    private Mono<Void> passedOn(HttpServerRequest request, HttpServerResponse response) {
+        return request.receive().aggregate().asString().defaultIfEmpty("").flatMap(body -> {
+            if (!holdsUp || !body.contains("\"get-tree\"")) {
+                return asked(request, body, response);
+            }
+            int unused = heldUp.incrementAndGet();
+            // Cached, because an agent goes on with a question whose asker has left.
+            Mono<Void> late = go.asMono()
+                    .then(Mono.defer(() -> asked(request, body, response)))
+                    .cache();
+            var unusedToo = late.subscribe(done -> {}, error -> {});
+            return late;
+        });
+    }
+
+    private Mono<Void> asked(HttpServerRequest request, String body, HttpServerResponse response) {
+        boolean wasHeldUp = body.contains("\"get-tree\"") && heldUp.get() > 0;
+        return HttpClient.create()
+                .request(request.method())
+                .uri(server.uri() + request.uri())
+                .send((asking, out) -> out.sendObject(Unpooled.copiedBuffer(body, StandardCharsets.UTF_8)))
+                .responseSingle((answer, content) -> content.asString()
+                        .defaultIfEmpty("")
+                        .doOnNext(text -> {
+                            if (wasHeldUp) {
+                                int unused = carriedOut.incrementAndGet();
+                            }
+                        })
+                        .flatMap(text -> response.status(answer.status())
+                                .header(
+                                        "X-Consul-Index",
+                                        Objects.requireNonNullElse(
+                                                answer.responseHeaders().get("X-Consul-Index"), "0"))
+                                .sendString(Mono.just(text))
+                                .then()));
+    }
+
+    @Override
+    public void close() {
+        own.disposeNow();
+    }
+}
