@@ -140,7 +140,7 @@ final class ClaimRegistry {
         Claim claim = standing.claim;
         Content content = Content.of(client.get(), claim);
         return session.id().flatMap(id -> {
-            Mono<Keys.Entered> same = gate.through(id, key -> keys.enter(claim, id, content, key));
+            Mono<Keys.Entered> same = gate.through(id, check -> keys.enter(claim, id, content, check));
             Mono<Keys.Entered> anew = anew(standing, id, content, same);
             Mono<Keys.Entered> first = standing.hasGivenUp()
                     ? anew
@@ -156,7 +156,7 @@ final class ClaimRegistry {
     /** Carried out late, it would put the claim at the end of the line once more. */
     private Mono<Keys.Entered> anew(ClaimState standing, String id, Content content, Mono<Keys.Entered> same) {
         Mono<Void> before = Mono.defer(() -> standing.isDoubted() ? gate.shut() : Mono.empty());
-        return before.then(gate.through(id, key -> keys.enterAnew(standing.claim, id, content, key)))
+        return before.then(gate.through(id, check -> keys.enterAnew(standing.claim, id, content, check)))
                 .flatMap(entered -> entered.repeated() ? gate.shut().then(same) : Mono.just(entered));
     }
 

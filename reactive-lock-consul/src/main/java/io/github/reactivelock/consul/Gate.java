@@ -9,18 +9,18 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * What the making of each key of this client passes: it names the index of the last write to one key of the client. An
- * agent may carry out a question long after it was given up, when it was stopped for example. Another write to that key
- * shuts out all questions from before, so that what they made is there by then, or never will be. Safe for use from any
- * thread.
+ * What the making of each claim's key passes: it names the index of the last write to one key of the client, or says
+ * that there was none in this session. An agent may carry out a question long after it was given up, when it was
+ * stopped for example. Another write to that key shuts out all questions from before, so that what they made is there
+ * by then, or never will be. Safe for use from any thread.
  */
 final class Gate {
 
     /** How often a question is put again that others shut out. */
     private static final int TRIES = 8;
 
-    /** From one write to the gate's key to the next; that is made when it is first needed. */
-    private record Passage(String session, Mono<Entry> key) {}
+    /** From one write to the gate's key to the next. */
+    private record Passage(String session, Mono<Operation> check) {}
 
     private final Keys keys;
     private final Supplier<String> name;
@@ -34,12 +34,12 @@ final class Gate {
     }
 
     /** A question that names the gate's key as it is, put again if the gate was shut before it came. */
-    <T> Mono<T> through(String session, Function<Entry, Mono<T>> question) {
+    <T> Mono<T> through(String session, Function<Operation, Mono<T>> question) {
         return Mono.defer(() -> {
                     Passage passage = passage(session);
-                    return passage.key
+                    return passage.check
                             .doOnError(error -> replace(passage))
-                            .flatMap(key -> question.apply(key)
+                            .flatMap(check -> question.apply(check)
                                     .doOnError(
                                             error -> ConsulFailure.is(error, ConsulFailure.Kind.SHUT_OUT),
                                             error -> replace(passage)));
@@ -56,11 +56,11 @@ final class Gate {
             if (last == null) {
                 return Mono.empty();
             }
-            Passage next = open(last.session);
+            Passage next = another(last.session);
             if (!present.compareAndSet(last, next)) {
                 return shut();
             }
-            return next.key
+            return next.check
                     .doOnError(error -> replace(next))
                     .then()
                     // No question of a session that has ended makes a key.
@@ -74,18 +74,20 @@ final class Gate {
         if (known != null && known.session.equals(session)) {
             return known;
         }
-        Passage fresh = open(session);
-        return present.compareAndSet(known, fresh) ? fresh : passage(session);
+        Passage first = new Passage(session, Mono.fromSupplier(() -> Operation.checkAbsent(name.get())));
+        return present.compareAndSet(known, first) ? first : passage(session);
     }
 
-    private Passage open(String session) {
+    /** Begins with a write, which is made when the passage is first used. */
+    private Passage another(String session) {
         return new Passage(
                 session,
                 Mono.defer(() -> keys.own(name.get(), session, Long.toString(writes.incrementAndGet())))
+                        .map(written -> Operation.checkIndex(written.key(), written.modified()))
                         .cache());
     }
 
     private void replace(Passage passage) {
-        boolean unused = present.compareAndSet(passage, open(passage.session));
+        boolean unused = present.compareAndSet(passage, another(passage.session));
     }
 }

@@ -48,7 +48,7 @@ final class Keys {
     /**
      * Makes a claim's key in the name of a session, and reads the line in the same step. Said again it changes nothing.
      */
-    Mono<Entered> enter(Claim claim, String session, Content content, Entry gate) {
+    Mono<Entered> enter(Claim claim, String session, Content content, Operation gate) {
         return enter(claim, gate, List.of(lock(claim, session, content)));
     }
 
@@ -56,7 +56,7 @@ final class Keys {
      * As {@link #enter}, with a key that is new: one that is there already goes to the end of the line. So it must not
      * be carried out late.
      */
-    Mono<Entered> enterAnew(Claim claim, String session, Content content, Entry gate) {
+    Mono<Entered> enterAnew(Claim claim, String session, Content content, Operation gate) {
         return enter(claim, gate, List.of(Operation.delete(names.claim(claim)), lock(claim, session, content)));
     }
 
@@ -64,9 +64,9 @@ final class Keys {
         return Operation.lock(names.claim(claim), session, Entry.flags(claim.share()), content.text());
     }
 
-    private Mono<Entered> enter(Claim claim, Entry gate, List<Operation> entering) {
+    private Mono<Entered> enter(Claim claim, Operation gate, List<Operation> entering) {
         List<Operation> all = new ArrayList<>();
-        all.add(Operation.checkIndex(gate.key(), gate.modified()));
+        all.add(gate);
         all.addAll(entering);
         all.add(Operation.tree(names.lock(claim.key())));
         String own = names.claim(claim);
@@ -77,8 +77,9 @@ final class Keys {
                         done.failed().get(0).operation() == 0 && ConsulFailure.is(why, ConsulFailure.Kind.REFUSED);
                 return Mono.error(isShut ? ConsulFailure.shutOut(agents.names(), claim.key()) : why);
             }
-            // The first results are those of the check and of the acquisition, which show no value.
-            List<Entry> tree = done.results().subList(2, done.results().size());
+            // The first results are those of a check of what is there and of the acquisition, which show no value.
+            List<Entry> tree = done.results()
+                    .subList(gate.index() == 0 ? 1 : 2, done.results().size());
             return Mono.justOrEmpty(tree.stream()
                             .filter(entry -> entry.key().equals(own))
                             .findFirst())

@@ -46,6 +46,10 @@ record Operation(
         return new Operation("check-index", key, index, "", 0, null);
     }
 
+    static Operation checkAbsent(String key) {
+        return new Operation("check-not-exists", key, 0, "", 0, null);
+    }
+
     static Operation checkSession(String key, String session) {
         return new Operation("check-session", key, 0, session, 0, null);
     }
