@@ -14,18 +14,21 @@ import reactor.core.publisher.Mono;
 
 /**
  * Who leads, as the store tells it. A store need not announce a lease that runs out, so each leader that is seen is
- * also waited for by {@code awaitRelease}, which looks again then.
+ * also waited for by {@code awaitRelease}, which looks again then. That is not believed for a whole term: a look at a
+ * quorum may be torn, and an owner whom the events never ended is not told of again. So another look follows.
  */
 final class Observer {
 
     private final Flux<LockEvent> events;
     private final Mono<Void> release;
+    private final Mono<LockInfo> look;
     private final Supplier<Backoff> backoff;
     private final Supplier<Instant> clock;
 
     Observer(LockClient locks, String key, Supplier<Backoff> backoff, Supplier<Instant> clock) {
         this.events = locks.events(key);
         this.release = locks.awaitRelease(key);
+        this.look = locks.inspect(key);
         this.backoff = backoff;
         this.clock = clock;
     }
@@ -79,7 +82,8 @@ final class Observer {
     private Flux<ElectionState> following(String leader, long term) {
         return Flux.concat(
                 Mono.just(new Following(leader, term, clock.get())),
-                release.then(Mono.fromSupplier(() -> seeking(null))));
+                release.thenMany(Mono.fromSupplier(() -> seeking(null))),
+                look.map(LockEvent.Snapshot::new).flatMapMany(this::after));
     }
 
     private ElectionState seeking(@Nullable Throwable cause) {

@@ -77,6 +77,20 @@ class ElectionStatesTest {
         seen.cancel();
     }
 
+    /** The store tells of no change, because there is none. */
+    @Test
+    void anObserverWhoMissedTheLeaderInOneLookSeesItInTheNext() {
+        a.run();
+        c.election.observe().subscribe(seen);
+        c.tornLooks = 1;
+
+        race.pass(Race.LEASE.plus(SECOND));
+
+        assertThat(c.tornLooks).isZero();
+        assertThat(told()).containsExactly("following a", "seeking", "following a");
+        seen.cancel();
+    }
+
     @Test
     void anObserverWhoseStoreIsNotAvailableSaysSoAndGoesOn() {
         a.run();

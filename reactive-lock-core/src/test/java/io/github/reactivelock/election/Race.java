@@ -66,6 +66,8 @@ final class Race {
         boolean isPaused;
         private boolean isCut;
         int tries;
+        /** Looks that show no owner, as a torn look at a quorum may. */
+        int tornLooks;
         /** Before a release leaves for the store. */
         Mono<Void> delay = Mono.empty();
 
@@ -151,7 +153,7 @@ final class Race {
 
         @Override
         public Mono<LockInfo> inspect(String key) {
-            return sent(way.inspect(key));
+            return sent(way.inspect(key)).map(info -> tornLooks > 0 && tornLooks-- > 0 ? new LockInfo.Free(key) : info);
         }
 
         @Override
