@@ -126,9 +126,9 @@ record Observer(Voters nodes, Scheduler timer) {
             Watch watch = new Watch(key, nodes.size());
             Sinks.Many<Integer> again = Sinks.many().unicast().onBackpressureBuffer();
             IntConsumer lookAgain = moments -> again.tryEmitNext(moments).orThrow();
-            Flux<Optional<Pushed<LockEvent>>> moments = again.asFlux().concatMap(pause -> Mono.delay(
-                            MOMENT.multipliedBy(pause), timer)
-                    .thenReturn(Optional.empty()));
+            Flux<Optional<Pushed<LockEvent>>> moments = again.asFlux()
+                    .concatMap(pause ->
+                            Mono.delay(MOMENT.multipliedBy(pause), timer).thenReturn(Optional.empty()));
             return Flux.merge(nodes.pushed(node -> node.events(key)).map(Optional::of), moments)
                     .concatMap(told -> Flux.fromIterable(told(watch, told.orElse(null)))
                             .concatWith(look(key)

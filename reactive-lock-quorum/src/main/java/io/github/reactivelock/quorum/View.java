@@ -177,8 +177,8 @@ record View(String key, List<Holder> holders, List<Holder> likely, boolean isOpe
 
     /** The lowest of its numbers may be an earlier claim's, so all count that may be a grant's. */
     private boolean hasANumberStill(Holder owner, View before) {
-        return shown().filter(shown ->
-                        shown.owner().equals(owner.owner()) && QuorumNode.mayBeAGrants(shown.fencingToken()))
+        return shown().filter(
+                        shown -> shown.owner().equals(owner.owner()) && QuorumNode.mayBeAGrants(shown.fencingToken()))
                 .anyMatch(shown -> before.shown().anyMatch(earlier -> isSame(earlier, shown)));
     }
 }
