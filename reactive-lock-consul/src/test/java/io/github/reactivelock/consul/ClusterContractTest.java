@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
 /** The contract on three servers, each client at another one of them first. */
-class ThreeServersContractTest extends LockBackendContract {
+class ClusterContractTest extends LockBackendContract {
 
     private static List<ConsulServer> members;
     private static final AtomicInteger CLIENTS = new AtomicInteger();
