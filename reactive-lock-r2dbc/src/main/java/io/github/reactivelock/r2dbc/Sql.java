@@ -75,6 +75,7 @@ final class Sql {
     private final Map<String, List<String>> scripts = new HashMap<>();
 
     private volatile boolean compounds = true;
+    private volatile boolean isDoubtful;
     private volatile boolean severalAllowed;
     private final AtomicBoolean scriptsWork = new AtomicBoolean();
     private volatile boolean learned;
@@ -135,9 +136,20 @@ final class Sql {
         compoundsWork = true;
     }
 
-    /** It is MySQL, which knows compound statements only in procedures. */
+    /**
+     * What says that it is MariaDB did not understand a compound statement: it may be something else, or in a mode in
+     * which transactions do not work either. So nothing but those is used from then on, and no lock is taken before
+     * one has worked.
+     */
     void forgetCompounds() {
         compounds = false;
+        scriptsWork.set(false);
+        isDoubtful = true;
+    }
+
+    /** Whether only a transaction shows that a lock which is taken can be handed on. */
+    boolean isDoubtful() {
+        return isDoubtful;
     }
 
     /** Something on the way to MySQL does not take several statements as one text; said once. */
