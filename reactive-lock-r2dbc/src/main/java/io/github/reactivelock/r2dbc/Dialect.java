@@ -123,6 +123,11 @@ enum Dialect {
         return this == POSTGRESQL;
     }
 
+    /** Whether a client can end the statement in which another one sleeps. */
+    boolean rings() {
+        return this == MARIADB;
+    }
+
     /** PostgreSQL numbers its parameters; all drivers of the others take question marks. */
     String numbered(String statement) {
         if (this != POSTGRESQL) {

@@ -6,7 +6,9 @@ import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
 import io.r2dbc.spi.R2dbcRollbackException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import reactor.core.publisher.Mono;
 
 /**
@@ -20,6 +22,8 @@ final class HandOverTransaction {
     private final SignalSink pushes;
     private final String key;
     private final List<Signal> ours = new ArrayList<>();
+    /** Clients to ring for when the end of this is certain. */
+    private final Set<String> served = new HashSet<>();
     private boolean goesOn;
 
     private HandOverTransaction(Session session, SignalSink pushes, String key) {
@@ -36,7 +40,10 @@ final class HandOverTransaction {
         return Mono.defer(() -> {
             HandOverTransaction transfer = new HandOverTransaction(session, pushes, key);
             return session.bounded(session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row))))
-                    .doOnNext(done -> transfer.ours.forEach(pushes::push))
+                    .doOnNext(done -> {
+                        transfer.ours.forEach(pushes::push);
+                        pushes.ring(transfer.served);
+                    })
                     .doOnError(error -> transfer.ask())
                     .doOnCancel(transfer::ask)
                     .flatMap(done ->
@@ -172,6 +179,11 @@ final class HandOverTransaction {
         return tell(client, new Signal.Suspect(claimId, LossReason.FORCED));
     }
 
+    /** A client of others is told of what it was given when that is certain, if the transaction does not tell it. */
+    void tellOthers(String client) {
+        served.add(client);
+    }
+
     /** Tells a claim of this backend of its grant when that is certain. */
     void tellOurs(String claimId, long token) {
         ours.add(new Signal.Grant(claimId, FencingTokens.of(token)));
@@ -182,6 +194,7 @@ final class HandOverTransaction {
             ours.add(signal);
             return Mono.empty();
         }
+        served.add(client);
         return pushes.tell(session, client, signal);
     }
 

@@ -187,6 +187,16 @@ final class R2dbcFailure extends RuntimeException {
                 error);
     }
 
+    /** A ring that reached no listener: none has the name, or it is another user's. */
+    static boolean isUnheard(Throwable error) {
+        return error instanceof R2dbcException known && (known.getErrorCode() == 1094 || known.getErrorCode() == 1095);
+    }
+
+    /** A statement of MariaDB or MySQL was ended by {@code KILL QUERY}. */
+    static boolean isRung(Throwable error) {
+        return error instanceof R2dbcException known && known.getErrorCode() == 1317;
+    }
+
     /**
      * A syntax error, or a statement that the server, or a proxy in front of it, does not take in this form: 1148 and
      * 1235 are what proxies say of that.

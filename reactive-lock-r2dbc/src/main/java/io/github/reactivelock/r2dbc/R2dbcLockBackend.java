@@ -89,7 +89,7 @@ public final class R2dbcLockBackend implements LockBackend {
         this.database = database;
         this.pushes = new SignalSink(database, new LateId());
         this.waits = new WaitingClaims(database, pushes);
-        pushes.whenInterrupted(waits::lookSoon);
+        pushes.listensFor(waits);
         this.locks = new TableLock(database, pushes, waits);
         this.renewal = new Renewal(database, new ShareRenewal(database, pushes));
         this.watch = new Watch(database, pushes);
@@ -312,6 +312,7 @@ public final class R2dbcLockBackend implements LockBackend {
     public Mono<Void> close() {
         return Mono.defer(() -> {
             waits.clear();
+            pushes.stop();
             cleaner.stop();
             Mono<Void> closed = database.close();
             return closed.doFinally(signal -> pushes.close());
@@ -359,6 +360,11 @@ public final class R2dbcLockBackend implements LockBackend {
 
     Mono<Void> clean(Duration kept) {
         return cleaner.clean(kept);
+    }
+
+    /** Whether other clients' news come by themselves. */
+    boolean isPushed() {
+        return pushes.arrive();
     }
 
     /** As the cleaner's timer begins it. */

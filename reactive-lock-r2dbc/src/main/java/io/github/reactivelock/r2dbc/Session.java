@@ -200,12 +200,13 @@ final class Session {
                     Batch batch = connection.createBatch();
                     List<String> limit = sql.isBoundWhenOpened() ? List.of() : List.of(sql.text("bound"));
                     List<String> back = sql.isBoundWhenOpened() ? List.of() : List.of(sql.text("unbound"));
-                    Stream.of(limit, BEGIN, sql.script(name, parameters), END, back)
+                    Stream.of(limit, BEGIN, sql.script(name, parameters), END, back, sql.ringAfter(name))
                             .flatMap(List::stream)
                             .forEach(batch::add);
                     return batch.execute();
                 })
                 .concatMap(result -> result.map((row, metadata) -> read.apply(row)))
+                .onErrorComplete(R2dbcFailure::isUnheard)
                 .collectList();
         Mono<Long> undoing = changed("ROLLBACK").then(sql.isBoundWhenOpened() ? Mono.just(0L) : change("unbound"));
         return answer.onErrorResume(error -> undone(undoing).then(Mono.error(error)));
@@ -214,6 +215,30 @@ final class Session {
     /** What was refused goes on over another connection: this one's driver may carry out something else after that. */
     private static <T> Mono<T> elsewhere() {
         return Mono.error(R2dbcFailure.stale());
+    }
+
+    /** Looks, and sleeps until a ring if there is nothing to be seen; no transaction. */
+    <T> Mono<List<T>> listen(Function<Row, T> read, Object... parameters) {
+        return sql.isMySql() ? texts("listen", read, parameters) : all("listen", read, parameters);
+    }
+
+    /** Ends the statement in which a listener sleeps. That none does, or that it may not be ended, is no error. */
+    Mono<Void> ring(String listener) {
+        return sql.isMySql()
+                ? texts("ring", row -> true, listener)
+                        .then()
+                        .onErrorResume(R2dbcFailure::isUnheard, unheard -> Mono.empty())
+                : change("ring", listener).then();
+    }
+
+    private <T> Mono<List<T>> texts(String name, Function<Row, T> read, Object... parameters) {
+        return Flux.defer(() -> {
+                    Batch batch = connection.createBatch();
+                    sql.script(name, parameters).forEach(batch::add);
+                    return batch.execute();
+                })
+                .concatMap(result -> result.map((row, metadata) -> read.apply(row)))
+                .collectList();
     }
 
     private <T> Mono<T> inOne(Mono<List<T>> answer) {

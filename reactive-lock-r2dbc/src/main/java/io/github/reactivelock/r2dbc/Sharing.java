@@ -193,6 +193,10 @@ final class Sharing {
         turn.served().stream()
                 .filter(next -> pushes.isFor(next.client()) && !next.claimId().equals(asking))
                 .forEach(next -> transfer.tellOurs(next.claimId(), turn.base() + next.place()));
+        turn.served().stream()
+                .map(Successor::client)
+                .filter(client -> !pushes.isFor(client))
+                .forEach(transfer::tellOthers);
         boolean areOthers = turn.served().stream().anyMatch(next -> !pushes.isFor(next.client()));
         Mono<Void> told = areOthers && session.sql().dialect.notifies()
                 ? session.all("tell_served", found -> true, pushes.client(), ids)

@@ -6,13 +6,14 @@ import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.SignalListeners;
 import io.github.reactivelock.state.LossReason;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Signals for clients: for this one at once, for others over PostgreSQL's notifications. Every client has a channel of
- * its own, and all share one for the locks that are watched. Safe for use from any thread.
+ * Signals for clients: for this one at once, for others over PostgreSQL's notifications, or by a ring that has them look
+ * ({@link Bell}). Every client has a channel of its own, and all share one for the locks that are watched. Safe for use from any thread.
  */
 final class SignalSink {
 
@@ -23,6 +24,7 @@ final class SignalSink {
     private final String watched;
     private final boolean notifies;
     private final @Nullable PgNotifications notices;
+    private final @Nullable Bell bell;
     private final SignalListeners listeners = new SignalListeners();
     private volatile Runnable interrupted = () -> {};
 
@@ -33,6 +35,7 @@ final class SignalSink {
         this.notices = notifies && database.listens
                 ? new PgNotifications(database, this::channel, watched, () -> interrupted.run())
                 : null;
+        this.bell = database.sql.dialect.rings() ? new Bell(database, client) : null;
     }
 
     private String channel() {
@@ -45,7 +48,7 @@ final class SignalSink {
 
     /** Whether other clients' news come by themselves; if not, they have to be looked for. */
     boolean arrive() {
-        return notices != null && notices.arrive();
+        return (notices != null && notices.arrive()) || (bell != null && bell.hears());
     }
 
     /** A claim found a grant for which it should have got a signal. */
@@ -53,11 +56,38 @@ final class SignalSink {
         if (notices != null && notices.arrive()) {
             notices.doubt();
         }
+        if (bell != null) {
+            bell.doubt();
+        }
     }
 
-    /** What to do when other clients' news do not come by themselves any more. */
-    void whenInterrupted(Runnable action) {
-        interrupted = action;
+    /** Whose claims have to be looked for while other clients' news do not come by themselves. */
+    void listensFor(WaitingClaims waits) {
+        interrupted = waits::lookSoon;
+        if (bell != null) {
+            bell.listensFor(waits);
+        }
+    }
+
+    /** A claim waits. */
+    void listen() {
+        if (bell != null) {
+            bell.listen();
+        }
+    }
+
+    /** Wakes clients that were served, where their news do not come with the transaction. */
+    void ring(Set<String> clients) {
+        if (bell != null) {
+            bell.ring(clients);
+        }
+    }
+
+    /** Ends what listens. */
+    void stop() {
+        if (bell != null) {
+            bell.stop();
+        }
     }
 
     String client() {

@@ -65,7 +65,7 @@ final class Sql {
                     + " ${patience}, max_statement_time = ${longest} FOR */ ";
     /** Statements in transactions of the application, which have a patience of their own, and what sets that. */
     private static final Pattern IMPATIENT =
-            Pattern.compile("fence.*|row_(take|hold|seen|bound|unbound)|bound|unbound");
+            Pattern.compile("fence.*|row_(take|hold|seen|bound|unbound)|bound|unbound|listen.*|silence");
 
     final Dialect dialect;
     final String prefix;
@@ -240,7 +240,15 @@ final class Sql {
                 .toList();
     }
 
+    /** What a script says when it has committed, if it rings. */
+    List<String> ringAfter(String name) {
+        return scripts.getOrDefault(name + "_ring", List.of());
+    }
+
     private static String literal(Object value) {
+        if (value instanceof List<?> list) {
+            return list.stream().map(Sql::literal).collect(Collectors.joining(", "));
+        }
         if (value instanceof Long) {
             return value.toString();
         }

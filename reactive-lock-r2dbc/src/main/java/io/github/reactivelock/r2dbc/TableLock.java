@@ -201,9 +201,7 @@ final class TableLock {
     }
 
     private Mono<Handed> handed(Session session, byte[] key, Claim claim) {
-        return session.sql().dialect == Dialect.POSTGRESQL
-                ? session.inOne("hand", Handed::read, key, claim.id(), pushes.client())
-                : session.inOne("hand", Handed::read, key, claim.id());
+        return session.inOne("hand", Handed::read, key, claim.id(), pushes.client());
     }
 
     private Mono<Boolean> ended(Session session, Claim claim) {

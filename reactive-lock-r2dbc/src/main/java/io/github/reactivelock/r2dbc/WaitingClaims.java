@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.r2dbc.spi.Row;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,6 +39,8 @@ final class WaitingClaims {
     private final Map<String, String> keys = new ConcurrentHashMap<>();
     /** Those of them that want a share. */
     private final Set<String> shares = ConcurrentHashMap.newKeySet();
+    /** Those with a question under way, which may be in the queue already and served by others. */
+    private final Map<String, Claim> asking = new ConcurrentHashMap<>();
     /** Claims that the database was asked for, from the first question to the release. */
     private final Set<String> begun = ConcurrentHashMap.newKeySet();
 
@@ -58,6 +61,9 @@ final class WaitingClaims {
 
     void begin(Claim claim) {
         begun.add(claim.id());
+        if (claim.mode() == Claim.Mode.QUEUE) {
+            asking.put(claim.id(), claim);
+        }
     }
 
     boolean hasBegun(Claim claim) {
@@ -66,6 +72,7 @@ final class WaitingClaims {
 
     void end(Claim claim) {
         begun.remove(claim.id());
+        asking.remove(claim.id());
     }
 
     boolean isWaitedFor(String key) {
@@ -94,6 +101,7 @@ final class WaitingClaims {
 
     /** To be called with each answer to a claim. */
     void answered(Claim claim, ClaimResult result) {
+        asking.remove(claim.id());
         if (result instanceof ClaimResult.Queued) {
             add(claim);
             noteContended(claim.key());
@@ -130,6 +138,7 @@ final class WaitingClaims {
         boolean isNew = keys.put(claim.id(), claim.key()) == null;
         if (isNew) {
             lookSoon();
+            pushes.listen();
         }
     }
 
@@ -145,9 +154,27 @@ final class WaitingClaims {
     void remove(String claimId) {
         keys.remove(claimId);
         shares.remove(claimId);
+        asking.remove(claimId);
+    }
+
+    /** What a listener listens for: nothing as long as none is known to wait. */
+    List<Waiting> listenedFor() {
+        if (keys.isEmpty()) {
+            return List.of();
+        }
+        Map<String, String> all = new HashMap<>(keys);
+        asking.values().forEach(claim -> all.put(claim.id(), claim.key()));
+        return all.entrySet().stream()
+                .map(each -> new Waiting(each.getKey(), each.getValue()))
+                .toList();
+    }
+
+    boolean isEmpty() {
+        return keys.isEmpty();
     }
 
     void clear() {
+        asking.clear();
         keys.clear();
         shares.clear();
     }
@@ -226,11 +253,22 @@ final class WaitingClaims {
     }
 
     private void granted(Owner owner) {
-        shares.remove(owner.claimId());
-        if (keys.remove(owner.claimId()) != null) {
-            pushes.push(new Signal.Grant(owner.claimId(), FencingTokens.of(owner.token())));
-        }
+        boolean unused = served(owner.claimId(), owner.token());
     }
+
+    /** A claim was found to have been served; whether it waited for that. */
+    boolean served(String claimId, long token) {
+        shares.remove(claimId);
+        boolean waited = keys.remove(claimId) != null;
+        boolean asks = asking.remove(claimId) != null;
+        if (waited || asks) {
+            pushes.push(new Signal.Grant(claimId, FencingTokens.of(token)));
+        }
+        return waited;
+    }
+
+    /** A claim that waits, or may by now. */
+    record Waiting(String claimId, String key) {}
 
     /** Who owns a lock at the moment. */
     record Owner(String key, String claimId, long token) {

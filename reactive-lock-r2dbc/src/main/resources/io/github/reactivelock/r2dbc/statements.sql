@@ -181,12 +181,14 @@ SELECT c.claim_id, c.client, c.token, CASE WHEN c.client <> a.client
 FROM changed c CROSS JOIN asked a
 
 -- name: hand mariadb
+-- Rings for the client that was served once that is certain; a ring that is refused changes nothing.
 BEGIN NOT ATOMIC
     DECLARE asked_key VARBINARY(512) DEFAULT ?;
     DECLARE asked_claim VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
+    DECLARE asked_client VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
     DECLARE row_claim, next_claim, next_client VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE next_owner VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE now_is, row_token, row_end, row_watched, next_lease, next_units, others BIGINT;
+    DECLARE now_is, row_token, row_end, row_watched, next_lease, next_units, others, listener BIGINT;
     DECLARE answered BIGINT DEFAULT 0;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
@@ -222,14 +224,23 @@ BEGIN NOT ATOMIC
     END WHILE;
     COMMIT;
     IF answered = 1 THEN
+        IF next_client <> asked_client THEN
+            BEGIN
+                DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+                SET listener = IS_USED_LOCK(concat('reactive_lock.', next_client));
+                IF listener IS NOT NULL THEN
+                    KILL QUERY listener;
+                END IF;
+            END;
+        END IF;
         SELECT next_claim AS claim_id, next_client AS client, row_token AS token;
     END IF;
 END
 
 -- name: hand mysql
 -- No answer comes back if more has to be known, or who was next has left the queue in this moment.
-SET @rlock_key = ?, @rlock_claim = ?, @rlock_had = NULL, @rlock_token = NULL, @rlock_end = NULL, @rlock_watched = NULL,
-    @rlock_next = NULL, @rlock_owner = NULL, @rlock_client = NULL, @rlock_lease = 0, @rlock_units = NULL;
+SET @rlock_key = ?, @rlock_claim = ?, @rlock_us = ?, @rlock_had = NULL, @rlock_token = NULL, @rlock_end = NULL,
+    @rlock_watched = NULL, @rlock_next = NULL, @rlock_owner = NULL, @rlock_client = NULL, @rlock_lease = 0, @rlock_units = NULL;
 SELECT claim_id, token, lease_end, watched_until INTO @rlock_had, @rlock_token, @rlock_end, @rlock_watched
 FROM ${lock} WHERE lock_key = @rlock_key FOR UPDATE;
 SET @rlock_now = ${now};
@@ -250,6 +261,85 @@ WHERE lock_key = @rlock_key AND @rlock_does IS NOT NULL;
 SELECT CONVERT(@rlock_next USING utf8mb4) AS claim_id, CONVERT(@rlock_client USING utf8mb4) AS client,
     CAST(IF(@rlock_does = 'serve', greatest(@rlock_token + 1, @rlock_now), @rlock_token) AS SIGNED) AS token
 FROM DUAL WHERE @rlock_does IS NOT NULL
+
+-- name: hand_ring mysql
+-- Behind the COMMIT. Prepared, because it is an error to end what is not there; one that is refused all the same is the answer to
+-- this alone.
+SET @rlock_listener = IF(@rlock_does = 'serve' AND @rlock_client <> @rlock_us,
+    IS_USED_LOCK(concat('reactive_lock.', @rlock_client)), NULL);
+SET @rlock_ring = coalesce(concat('KILL QUERY ', @rlock_listener), 'DO 0');
+PREPARE rlock_ring FROM @rlock_ring;
+EXECUTE rlock_ring
+
+-- name: listening mariadb
+-- A connection that sleeps in its statements: none of them is slow, none is too long, and none is in a transaction, which would
+-- keep an ALTER TABLE waiting.
+SET SESSION autocommit = 1, /*M! SESSION max_statement_time = 0, */ /*!50708 SESSION max_execution_time = 0, */
+    SESSION long_query_time = 31536000
+
+-- name: listen mariadb
+-- Looks which of the claims were served, and for how many microseconds they have been; sleeps if none was, and looks again. One
+-- request: a ring that comes between a look and the next sleep would be lost. DO, because it ends without an error when it is
+-- rung for, and without a table, because one that sleeps would keep it open. A connection that others share must not sleep.
+-- The row with a dot says whether it is one's own, and whether a ring ended the sleep.
+BEGIN NOT ATOMIC
+    DECLARE asked_name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
+    DECLARE is_own, asleep_at BIGINT;
+    DECLARE is_rung BIGINT DEFAULT 0;
+    SET is_own = coalesce(IS_USED_LOCK(asked_name) = CONNECTION_ID(), 0);
+    IF is_own = 1 AND NOT EXISTS (
+        SELECT 1 FROM ${lock} FORCE INDEX (PRIMARY)
+        WHERE lock_key ${keys} AND claim_id ${ids} AND lease_end > ${now}
+        UNION ALL
+        SELECT 1 FROM ${share} s FORCE INDEX (PRIMARY) JOIN ${lock} l ON l.lock_key = s.lock_key
+        WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '=')
+    THEN
+        SET asleep_at = ${now};
+        DO SLEEP(2);
+        SET is_rung = ${now} - asleep_at < 1900000;
+    END IF;
+    SELECT '.' AS claim_id, is_own AS token, is_rung AS age
+    UNION ALL
+    SELECT claim_id, token, ${now} - token FROM ${lock} FORCE INDEX (PRIMARY)
+    WHERE lock_key ${keys} AND claim_id ${ids} AND lease_end > ${now}
+    UNION ALL
+    SELECT s.claim_id, s.token, ${now} - s.token
+    FROM ${share} s FORCE INDEX (PRIMARY) JOIN ${lock} l ON l.lock_key = s.lock_key
+    WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '=';
+END
+
+-- name: listen mysql
+-- The sleep is the last of them, because MySQL carries out none behind one that was ended.
+SET @rlock_own = coalesce(IS_USED_LOCK(?) = CONNECTION_ID(), 0);
+SELECT claim_id, token, ${now} - token AS age FROM ${lock} FORCE INDEX (PRIMARY)
+WHERE lock_key IN (?) AND claim_id IN (?) AND lease_end > ${now}
+UNION ALL
+SELECT s.claim_id, s.token, ${now} - s.token FROM ${share} s FORCE INDEX (PRIMARY) JOIN ${lock} l ON l.lock_key = s.lock_key
+WHERE s.claim_id IN (?) AND s.lease_end > ${now} AND l.claim_id = '=';
+SELECT '.' AS claim_id, CAST(@rlock_own AS SIGNED) AS token,
+    CAST(IF(@rlock_own = 1 AND FOUND_ROWS() = 0, SLEEP(2), 0) AS SIGNED) AS age
+
+-- name: listener mariadb
+SELECT GET_LOCK(?, ?) AS taken
+
+-- name: silence mariadb
+-- An earlier connection of the same client, whose server has not noticed yet that it is gone, still has the name.
+KILL IS_USED_LOCK(?)
+
+-- name: ring mariadb
+BEGIN NOT ATOMIC
+    DECLARE listener BIGINT;
+    DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+    SET listener = IS_USED_LOCK(?);
+    IF listener IS NOT NULL THEN
+        KILL QUERY listener;
+    END IF;
+END
+
+-- name: ring mysql
+SET @rlock_ring = coalesce(concat('KILL QUERY ', IS_USED_LOCK(?)), 'DO 0');
+PREPARE rlock_ring FROM @rlock_ring;
+EXECUTE rlock_ring
 
 -- name: keep postgresql
 -- Keeps a waiting claim alive and looks at the lock meanwhile. The release that serves the claim reads the clock when its row is

@@ -12,6 +12,6 @@ class MariaDbContractTest extends SqlContract {
 
     @Override
     protected Set<Feature> lacking() {
-        return Set.of(Feature.PUSHED_GRANTS, Feature.PUSHED_LOSS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
+        return Set.of(Feature.PUSHED_LOSS, Feature.NEIGHBOURS, Feature.AGE_OF_WAITERS);
     }
 }

@@ -1,0 +1,369 @@
+package io.github.reactivelock.r2dbc;
+
+import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.LateId;
+import io.github.reactivelock.spi.support.Pauses;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.Row;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/**
+ * How MariaDB and MySQL wake a client. While a claim waits, a connection beside the pool has a user-level lock with the
+ * client's name and sleeps in a statement; who serves a claim of that client ends that statement ({@code KILL QUERY
+ * IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring between two of them is not lost. A ring is only
+ * a hint: what was granted is found by looking, and one that is lost is made up for when the sleep is over.
+ *
+ * <pre>
+ * state     event                                            -> what follows
+ * ABSENT    a claim waits, and the next try is due           -> OPENING (claims are looked for until it HEARS)
+ * OPENING   the connection has the name                      -> UNPROVED
+ * OPENING   an earlier connection has the name               -> ends that one; ABSENT if the name is not free soon
+ * UNPROVED  a ring ended the sleep, most likely its own      -> HEARS, and nothing is looked for by time any more
+ * UNPROVED  slept through its own rings                      -> DEAF
+ * HEARS     a ring ended the sleep, or a claim was served    -> looks, sleeps again
+ * HEARS     slept through                                    -> sleeps again
+ * HEARS     ten seconds without a ring, or a doubt           -> rings for itself in its next sleep
+ * HEARS     slept through its own rings                      -> DEAF
+ * HEARS     slept through others' rings again and again      -> DEAF
+ * HEARS     nothing has waited for half a minute             -> ABSENT
+ * any       the connection is another's too                  -> DEAF
+ * any       the connection broke, or is silent               -> ABSENT, the next try is due after 50 ms to a second
+ * DEAF      30 s, then twice as long each time, to ten minutes -> ABSENT, the next try is due
+ * </pre>
+ */
+final class Bell {
+
+    private static final Duration KEPT = Duration.ofSeconds(30);
+    private static final Duration CHECK = Duration.ofSeconds(10);
+    /** The statement sleeps for two seconds. */
+    private static final Duration SILENCE = Duration.ofSeconds(5);
+
+    private static final Duration TO_FALL_ASLEEP = Duration.ofMillis(30);
+    private static final Duration BETWEEN_RINGS = Duration.ofMillis(250);
+    private static final int RINGS = 5;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration DEAFNESS = Duration.ofSeconds(30);
+    private static final int MOST_DOUBLINGS = 4;
+    /** Microseconds; a grant that is younger than that at the end of a sleep may have its ring on the way. */
+    private static final long LATE = 250_000;
+
+    private static final int LOST = 2;
+    private static final int TOO_MANY_LOST = 4;
+    private static final Logger log = LoggerFactory.getLogger(Bell.class);
+
+    /** A claim that was served, for how many microseconds; or, by a dot, how the listener's statement ended. */
+    private record Line(String claimId, long token, long age) {
+        static Line read(Row row) {
+            return new Line(
+                    LockRow.text(row, "claim_id"), LockRow.number(row, "token"), LockRow.number(row, "age"));
+        }
+
+        boolean isEnd() {
+            return claimId.equals(".");
+        }
+    }
+
+    /** What a statement of the listener answered. */
+    private record Turn(boolean isOwn, boolean isRung, List<Line> served) {
+
+        static final Turn RUNG = new Turn(true, true, List.of());
+
+        static Turn of(List<Line> lines) {
+            Line end = lines.stream().filter(Line::isEnd).findFirst().orElse(new Line(".", 1, 0));
+            return new Turn(
+                    end.token() == 1,
+                    end.age() == 1,
+                    lines.stream().filter(line -> !line.isEnd()).toList());
+        }
+
+        long age() {
+            return served.stream().mapToLong(Line::age).max().orElse(0);
+        }
+    }
+
+    /** Rings do not arrive, and will not soon. */
+    private static final class Deaf extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        Deaf(String why) {
+            super(why);
+        }
+    }
+
+    private final Database database;
+    private final LateId client;
+    private final ConnectionFactory unpooled;
+    private final AtomicBoolean listening = new AtomicBoolean();
+    private final AtomicBoolean stopped = new AtomicBoolean();
+    private final Disposable.Swap life = Disposables.swap();
+    private final AtomicInteger failures = new AtomicInteger();
+    private final AtomicInteger deafnesses = new AtomicInteger();
+    private volatile @Nullable WaitingClaims waits;
+    private volatile @Nullable MonoSink<Boolean> idle;
+    private volatile boolean hears;
+    private volatile long due = System.nanoTime();
+    private volatile long heardAt;
+    private volatile boolean doubted;
+    private int lost;
+    private boolean sleptThrough;
+
+    Bell(Database database, LateId client) {
+        this.database = database;
+        this.client = client;
+        this.unpooled = Surroundings.unpooled(database.factory);
+    }
+
+    static String name(String client) {
+        return "reactive_lock." + client;
+    }
+
+    void listensFor(WaitingClaims waiting) {
+        waits = waiting;
+    }
+
+    /** Whether a ring arrives, so that nothing has to be looked for. */
+    boolean hears() {
+        return hears;
+    }
+
+    /** A claim found a grant for which somebody should have rung. */
+    void doubt() {
+        doubted = true;
+    }
+
+    /** To be called when a claim waits. */
+    void listen() {
+        MonoSink<Boolean> resting = idle;
+        if (resting != null) {
+            resting.success(true);
+        }
+        if (database.listens && !stopped.get() && database.sql.knows("listen") && listening.compareAndSet(false, true)) {
+            life.update(FireAndForget.run(
+                    "listening",
+                    Mono.defer(this::opened).repeat(() -> isWanted()).then().doFinally(end -> {
+                        listening.set(false);
+                        if (isWanted()) {
+                            listen();
+                        }
+                    })));
+        }
+    }
+
+    private boolean isWanted() {
+        return !stopped.get() && !waiting().isEmpty();
+    }
+
+    private WaitingClaims waiting() {
+        return Objects.requireNonNull(waits, "waits");
+    }
+
+    /** Ends who sleeps, in the background and each by itself: whether it is heard is not the ringer's concern. */
+    void ring(Set<String> clients) {
+        if (!clients.isEmpty()) {
+            var unused = FireAndForget.run(
+                    "ringing",
+                    Flux.fromIterable(Set.copyOf(clients))
+                            .concatMap(listener -> rung(listener).onErrorComplete())
+                            .then());
+        }
+    }
+
+    private Mono<Boolean> rung(String listener) {
+        return database.run(session -> session.ring(name(listener)).thenReturn(true));
+    }
+
+    void stop() {
+        stopped.set(true);
+        life.dispose();
+    }
+
+    private Mono<Void> opened() {
+        return after(Duration.ofNanos(Math.max(0, due - System.nanoTime())))
+                .then(Mono.usingWhen(
+                        DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create()))),
+                        this::named,
+                        this::end,
+                        (connection, error) -> end(connection),
+                        this::end))
+                .doFinally(end -> silence())
+                .onErrorResume(error -> Mono.fromRunnable(() -> failed(error)));
+    }
+
+    private Mono<Void> end(Connection connection) {
+        return Surroundings.isLent(connection) ? Database.giveBack(connection) : database.discard(connection);
+    }
+
+    private void silence() {
+        boolean heard = hears;
+        hears = false;
+        sleptThrough = false;
+        if (heard) {
+            waiting().lookSoon();
+        }
+    }
+
+    private void failed(Throwable error) {
+        boolean isDeaf = error instanceof Deaf || R2dbcFailure.lasts(error);
+        Duration pause;
+        if (isDeaf) {
+            int times = deafnesses.getAndIncrement();
+            pause = DEAFNESS.multipliedBy(1L << Math.min(MOST_DOUBLINGS, times));
+            log.warn(
+                    "rings of MariaDB or MySQL are not heard ({}): a lock that is given to another process is noticed"
+                            + " within 5 ms to a second, and ringing is tried again in {} s. All clients of the locks"
+                            + " need one user of one server, or turn ringing off"
+                            + " (R2dbcBackendOptions.withoutNotifications())",
+                    String.valueOf(error.getMessage()),
+                    pause.toSeconds());
+        } else {
+            log.debug("the connection of the listener broke", error);
+            pause = FIRST_PAUSE.multipliedBy(1L << Math.min(10, failures.getAndIncrement()));
+            pause = pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
+        }
+        lost = 0;
+        due = System.nanoTime() + pause.toNanos();
+    }
+
+    private static Mono<Void> after(Duration pause) {
+        return pause.isZero() ? Mono.empty() : Mono.delay(pause, DriverThreads.timer()).then();
+    }
+
+    /** Takes the name, from an earlier connection of ours if that still has it. */
+    private Mono<Void> named(Connection connection) {
+        if (Surroundings.isLent(connection)) {
+            return Mono.error(new Deaf("the pool is inside a ConnectionFactory that does not show it"));
+        }
+        Session session = new Session(connection, database.sql);
+        String name = name(client.get());
+        Mono<Void> named = session.change("listening")
+                .then(session.one("listener", Bell::isTaken, name, 0L))
+                .flatMap(taken -> taken
+                        ? Mono.just(true)
+                        : session.change("silence", name)
+                                .onErrorComplete()
+                                .then(session.one("listener", Bell::isTaken, name, 1L)))
+                .flatMap(taken ->
+                        taken ? Mono.empty() : Mono.error(new IllegalStateException("the listener's name is taken")));
+        return inTime(named.thenReturn(true)).then(Mono.defer(() -> turn(session, name))
+                .repeat()
+                .takeUntil(goesOn -> !goesOn)
+                .then());
+    }
+
+    private static boolean isTaken(Row row) {
+        return LockRow.number(row, "taken") == 1;
+    }
+
+    private static <T> Mono<T> inTime(Mono<T> answer) {
+        return Pauses.ofThisProcess()
+                .timeout(
+                        answer,
+                        SILENCE,
+                        Mono.error(() -> new IllegalStateException("the connection of the listener is silent")));
+    }
+
+    /** Whether there is to be another one. */
+    private Mono<Boolean> turn(Session session, String name) {
+        return Mono.defer(() -> {
+            List<WaitingClaims.Waiting> some = waiting().listenedFor();
+            if (some.isEmpty()) {
+                return rested();
+            }
+            boolean proves = !hears || doubted || System.nanoTime() - heardAt > CHECK.toNanos();
+            AtomicInteger rings = new AtomicInteger();
+            AtomicBoolean over = new AtomicBoolean();
+            if (proves) {
+                doubted = false;
+                prove(rings, over);
+            }
+            List<byte[]> keys = some.stream().map(each -> Keys.bytes(each.key())).toList();
+            List<String> ids = some.stream().map(WaitingClaims.Waiting::claimId).toList();
+            return inTime(session.listen(Line::read, name, keys, ids, ids, keys, ids, ids)
+                            .map(Turn::of)
+                            .onErrorResume(R2dbcFailure::isRung, rung -> Mono.just(Turn.RUNG)))
+                    .doFinally(end -> over.set(true))
+                    .doOnNext(turn -> judge(turn, rings.get() == RINGS))
+                    .thenReturn(true);
+        });
+    }
+
+    /** Waits until something waits, but not for ever. */
+    private Mono<Boolean> rested() {
+        sleptThrough = false;
+        Mono<Boolean> called = Mono.create(sink -> {
+            idle = sink;
+            if (!waiting().listenedFor().isEmpty()) {
+                sink.success(true);
+            }
+        });
+        return called.or(after(KEPT).thenReturn(false)).doFinally(end -> idle = null);
+    }
+
+    /** More than one ring, because the first may come before the statement in which it sleeps. */
+    private void prove(AtomicInteger rings, AtomicBoolean over) {
+        var unused = FireAndForget.run(
+                "proving that rings are heard",
+                after(TO_FALL_ASLEEP)
+                        .then(Mono.defer(() -> over.get()
+                                        ? Mono.<Boolean>empty()
+                                        : rung(client.get())
+                                                .doOnNext(rung -> rings.incrementAndGet())
+                                                .then(after(BETWEEN_RINGS))
+                                                .then(Mono.<Boolean>empty()))
+                                .repeat(RINGS - 1)
+                                .then()));
+    }
+
+    /** What was seen after a full sleep was there before its end if it is old: its ring is lost. */
+    private void judge(Turn turn, boolean isUnheard) {
+        if (!turn.isOwn()) {
+            throw new Deaf("something on the way to the server shares the connection");
+        }
+        boolean isNews = false;
+        for (Line line : turn.served()) {
+            isNews |= waiting().served(line.claimId(), line.token());
+        }
+        if (turn.isRung()) {
+            heard();
+        }
+        if (isNews && turn.age() > LATE && (sleptThrough || !turn.isRung())) {
+            lost += LOST;
+        } else if (isNews) {
+            lost = Math.max(0, lost - 1);
+        }
+        sleptThrough = !turn.isRung() && turn.served().isEmpty();
+        if (lost >= TOO_MANY_LOST) {
+            throw new Deaf("those who gave locks on did not ring, or were not allowed to");
+        }
+        if (isUnheard && !turn.isRung() && turn.served().isEmpty()) {
+            throw new Deaf("the listener slept through its own rings");
+        }
+    }
+
+    private void heard() {
+        heardAt = System.nanoTime();
+        failures.set(0);
+        if (!hears) {
+            hears = true;
+            if (deafnesses.get() > 0) {
+                log.info("rings of MariaDB or MySQL are heard again");
+            }
+        }
+    }
+}

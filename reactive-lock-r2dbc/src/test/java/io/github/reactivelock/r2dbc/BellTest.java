@@ -1,0 +1,310 @@
+package io.github.reactivelock.r2dbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.FencingTokens;
+import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.Share;
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/** A waiting claim of MariaDB or MySQL is woken by who serves it, and looks for itself where it cannot be. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class BellTest {
+
+    private static final Duration LEASE = Duration.ofMinutes(10);
+
+    private Databases database;
+
+    @BeforeAll
+    void start() {
+        database = Databases.mariaDb("mariadb", "--max-connections=200");
+        database.createTables();
+        for (String user : List.of("ann", "bob")) {
+            database.execute("CREATE USER " + user + "@'%' IDENTIFIED BY '" + user + "'");
+            database.execute("GRANT ALL ON mysql.* TO " + user + "@'%'");
+        }
+    }
+
+    @AfterAll
+    void stop() {
+        database.close();
+    }
+
+    private List<Databases> drivers() {
+        return List.of(new Databases(database.url() + "?allowMultiQueries=true", () -> {}), database.byMySqlDriver());
+    }
+
+    private static R2dbcLockBackend connected(Databases driver) {
+        return R2dbcLockBackend.connect(driver.url(), Databases.PATIENT);
+    }
+
+    private static R2dbcLockBackend connected(Databases driver, String user) {
+        return R2dbcLockBackend.connect(
+                driver.url().replace("//root@", "//" + user + ":" + user + "@"), Databases.PATIENT);
+    }
+
+    private static Claim claim(String key, Share share) {
+        return new Claim(
+                key, UUID.randomUUID().toString(), "me", LEASE, Claim.Mode.QUEUE, Claim.Keeping.RENEWED, share);
+    }
+
+    /** A client whose claim waits, and what it is told. */
+    private static final class Waiter implements AutoCloseable {
+
+        private final R2dbcLockBackend backend;
+        private final Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+        private final Disposable listening;
+
+        Waiter(R2dbcLockBackend backend) {
+            this.backend = backend;
+            this.listening = backend.signals().subscribe(signals::add, error -> {});
+        }
+
+        Claim waits(Claim claim) {
+            assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+            return claim;
+        }
+
+        void hears() {
+            Databases.until("rings are heard", backend::isPushed);
+        }
+
+        void untilTold(Claim claim) {
+            Databases.until("it is told of its grant", () -> signals.stream()
+                    .anyMatch(signal -> signal instanceof Signal.Grant grant
+                            && grant.claimId().equals(claim.id())
+                            && FencingTokens.number(grant.fencingToken()) > 0));
+        }
+
+        void released(Claim claim) {
+            assertThat(backend.release(claim).block(Databases.LIMIT)).isTrue();
+        }
+
+        @Override
+        public void close() {
+            listening.dispose();
+            backend.close().block(Databases.LIMIT);
+        }
+    }
+
+    private static Claim held(R2dbcLockBackend backend, Claim claim) {
+        assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+        return claim;
+    }
+
+    /** The look for grants, which the listener's statement is not. */
+    private static long looks(Tapped tapped) {
+        return tapped.statements().stream()
+                .filter(text -> text.contains("SELECT lock_key, claim_id, token FROM"))
+                .count();
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aClaimThatWaitsIsWokenAndLooksForNothing(Databases driver) {
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(
+                ConnectionFactoryOptions.parse(driver.url())));
+        R2dbcLockBackend holding = connected(driver);
+        try (Waiter waiter = new Waiter(R2dbcLockBackend.connect(tapped, Databases.PATIENT))) {
+            Claim held = held(holding, claim("woken", Share.WHOLE));
+            Claim waiting = waiter.waits(claim("woken", Share.WHOLE));
+            waiter.hears();
+            Databases.until("it looks no more", () -> {
+                long before = looks(tapped);
+                assertThat(Flux.range(0, 3)
+                                .delayElements(Duration.ofMillis(500))
+                                .count()
+                                .block(Databases.LIMIT))
+                        .isEqualTo(3);
+                return looks(tapped) == before;
+            });
+            long before = looks(tapped);
+
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+            waiter.untilTold(waiting);
+            assertThat(looks(tapped)).isEqualTo(before);
+            waiter.released(waiting);
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void readersThatWaitAreWokenTogether(Databases driver) {
+        R2dbcLockBackend holding = connected(driver);
+        try (Waiter waiter = new Waiter(connected(driver))) {
+            Claim held = held(holding, claim("read", Share.WHOLE));
+            Claim one = waiter.waits(claim("read", Share.permits(1, 2)));
+            Claim other = waiter.waits(claim("read", Share.permits(1, 2)));
+            waiter.hears();
+
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+            waiter.untilTold(one);
+            waiter.untilTold(other);
+            waiter.released(one);
+            waiter.released(other);
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void whoeverMayNotRingHandsOverAllTheSame(Databases driver) {
+        R2dbcLockBackend holding = connected(driver, "ann");
+        try (Waiter waiter = new Waiter(connected(driver, "bob"))) {
+            for (String key : List.of("one", "two", "three")) {
+                Claim held = held(holding, claim("others " + key, Share.WHOLE));
+                Claim waiting = waiter.waits(claim("others " + key, Share.WHOLE));
+                if (!key.equals("three")) {
+                    waiter.hears();
+                }
+
+                assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+                waiter.untilTold(waiting);
+                waiter.released(waiting);
+            }
+            Databases.until("it looks for itself", () -> !waiter.backend.isPushed());
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aListenerThatIsEndedIsMissedByNoneAndComesBack(Databases driver) {
+        R2dbcLockBackend holding = connected(driver);
+        try (Waiter waiter = new Waiter(connected(driver))) {
+            Claim held = held(holding, claim("ended", Share.WHOLE));
+            Claim waiting = waiter.waits(claim("ended", Share.WHOLE));
+            waiter.hears();
+
+            database.killAll();
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+            waiter.untilTold(waiting);
+            waiter.released(waiting);
+            held = held(holding, claim("ended", Share.WHOLE));
+            waiting = waiter.waits(claim("ended", Share.WHOLE));
+            waiter.hears();
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+            waiter.untilTold(waiting);
+            waiter.released(waiting);
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aListenerKeepsNoTableAndIsNotSlow(Databases driver) {
+        database.execute("SET GLOBAL long_query_time = 1");
+        R2dbcLockBackend holding = connected(driver);
+        try (Waiter waiter = new Waiter(connected(driver))) {
+            Claim held = held(holding, claim("altered", Share.WHOLE));
+            Claim waiting = waiter.waits(claim("altered", Share.WHOLE));
+            waiter.hears();
+            String slow = "SELECT CAST(variable_value AS SIGNED) FROM "
+                    + (Databases.IS_MYSQL ? "performance_schema" : "information_schema")
+                    + ".global_status WHERE variable_name = 'SLOW_QUERIES'";
+            long before = database.select(slow);
+            String asleep = "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep'";
+            Databases.until("it sleeps", () -> database.select(asleep) > 0);
+
+            ConnectionFactory impatient = Databases.beginningWith("SET lock_wait_timeout = 1", database.factory());
+            for (String comment : List.of("one", "two", "three")) {
+                Databases.select(impatient, "ALTER TABLE reactive_lock COMMENT = '" + comment + "'");
+            }
+            assertThat(Flux.range(0, 5)
+                            .delayElements(Duration.ofSeconds(1))
+                            .count()
+                            .block(Databases.LIMIT))
+                    .isEqualTo(5);
+
+            assertThat(database.select(slow)).isEqualTo(before);
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+            waiter.untilTold(waiting);
+            waiter.released(waiting);
+        } finally {
+            database.execute("SET GLOBAL long_query_time = 10");
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aListenerTakesNoConnectionOfAnApplicationsPool(Databases driver) {
+        R2dbcLockBackend holding = connected(driver);
+        ConnectionPool pool = Databases.pool(ConnectionFactories.get(driver.url()), 1);
+        try (Waiter waiter = new Waiter(R2dbcLockBackend.using(pool, Databases.PATIENT))) {
+            Claim held = held(holding, claim("small pool", Share.WHOLE));
+            Claim waiting = waiter.waits(claim("small pool", Share.WHOLE));
+            waiter.hears();
+
+            assertThat(Databases.select(pool, "SELECT 1")).isEqualTo(1);
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+            waiter.untilTold(waiting);
+            waiter.released(waiting);
+        }
+        pool.disposeLater().then(holding.close()).block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void aLimitOfTheServerOnStatementsDoesNotEndTheSleep(Databases driver) {
+        String limit = Databases.IS_MYSQL ? "max_execution_time = 500" : "max_statement_time = 0.5";
+        database.execute("SET GLOBAL " + limit);
+        R2dbcLockBackend holding = connected(driver);
+        try (Waiter waiter = new Waiter(connected(driver))) {
+            Claim held = held(holding, claim("limited", Share.WHOLE));
+            Claim waiting = waiter.waits(claim("limited", Share.WHOLE));
+            waiter.hears();
+            String asleep = "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep' AND time > 0";
+            Databases.until("it sleeps for longer than that", () -> database.select(asleep) > 0);
+
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+            waiter.untilTold(waiting);
+            waiter.released(waiting);
+        } finally {
+            database.execute("SET GLOBAL " + limit.replaceAll("= .*", "= 0"));
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void whoDoesNotListenIsHandedOverTo(Databases driver) {
+        R2dbcLockBackend holding = connected(driver);
+        R2dbcLockBackend looking = R2dbcLockBackend.connect(driver.url(), Databases.PATIENT.withoutNotifications());
+        try (Waiter waiter = new Waiter(looking)) {
+            Claim held = held(holding, claim("looks", Share.WHOLE));
+            Claim waiting = waiter.waits(claim("looks", Share.WHOLE));
+
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+            waiter.untilTold(waiting);
+            assertThat(looking.isPushed()).isFalse();
+            waiter.released(waiting);
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+}
