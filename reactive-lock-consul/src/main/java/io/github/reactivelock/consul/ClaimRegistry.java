@@ -54,7 +54,7 @@ final class ClaimRegistry {
         this.removals = new Removals(agents, keys, names, gate);
         this.kept = new KeptClaims(keys, removals, standings);
         this.expiries = new Expiries(removals, pushes);
-        this.followers = new Followers(keys, watches, names, pushes, session, expiries);
+        this.followers = new Followers(keys, watches, names, pushes, session, expiries, standings);
         session.onEnd(this::ended);
     }
 
@@ -230,20 +230,24 @@ final class ClaimRegistry {
             if (standing == null) {
                 return kept.has(claim) ? kept.release(claim) : removeAgain(claim);
             }
-            boolean owner = standing.leave();
-            Mono<Keys.Entered> entering = standing.entering();
-            Entry key = standing.key();
-            if (standing.isDoubted()) {
-                removals.sweep(claim);
-            }
-            if (entering != null) {
-                return entering.then().onErrorComplete().then(removals.remove(claim));
-            }
-            if (key == null) {
-                return standing.isDoubted() || standing.hasGivenUp() ? removals.remove(claim) : Mono.just(false);
-            }
-            return owner ? releaseHold(claim, key) : removals.remove(key).thenReturn(false);
+            return release(claim, standing).doFinally(signal -> standing.over());
         });
+    }
+
+    private Mono<Boolean> release(Claim claim, ClaimState standing) {
+        boolean owner = standing.leave();
+        Mono<Keys.Entered> entering = standing.entering();
+        Entry key = standing.key();
+        if (standing.isDoubted()) {
+            removals.sweep(claim);
+        }
+        if (entering != null) {
+            return entering.then().onErrorComplete().then(removals.remove(claim));
+        }
+        if (key == null) {
+            return standing.isDoubted() || standing.hasGivenUp() ? removals.remove(claim) : Mono.just(false);
+        }
+        return owner ? releaseHold(claim, key) : removals.remove(key).thenReturn(false);
     }
 
     private Mono<Boolean> releaseHold(Claim claim, Entry key) {

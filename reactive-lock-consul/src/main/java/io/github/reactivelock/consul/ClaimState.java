@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * What this client knows of one claim's key. Every answer of Consul shows the key with the index of its making, so that
@@ -50,6 +51,9 @@ final class ClaimState {
     private @Nullable Entry givenUp;
 
     private final Disposable.Swap end = Disposables.swap();
+
+    /** Completes when the present key is not to be relied upon any more: it was deleted, lost or given up. */
+    private Sinks.Empty<Void> over = Sinks.empty();
 
     ClaimState(Claim claim) {
         this.claim = claim;
@@ -113,6 +117,9 @@ final class ClaimState {
         }
         if (stage == Stage.ENTERING || stage == Stage.WAITING) {
             stage = Stage.WAITING;
+            if (key == null || !made.isSameAs(key)) {
+                over = Sinks.empty();
+            }
             key = made;
             return true;
         }
@@ -188,7 +195,22 @@ final class ClaimState {
         if (owned) {
             endBy(Disposables.disposed());
         }
+        over();
         return true;
+    }
+
+    /** What waits behind this key is to look again. */
+    void over() {
+        Sinks.Empty<Void> known;
+        synchronized (this) {
+            known = over;
+        }
+        Sinks.EmitResult unused = known.tryEmitEmpty();
+    }
+
+    /** Completes when a key of this client is over; null if this claim does not have it. */
+    synchronized @Nullable Mono<Void> untilOver(Entry known) {
+        return isOurs(known) && (stage == Stage.WAITING || stage == Stage.OWNER) ? over.asMono() : null;
     }
 
     /**

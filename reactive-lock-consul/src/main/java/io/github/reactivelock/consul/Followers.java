@@ -26,9 +26,20 @@ final class Followers {
     private final SignalSink pushes;
     private final Session session;
     private final Expiries expiries;
+    /** Those of claims of this client that have not ended. */
+    private final Map<String, ClaimState> standings;
+
     private final Map<String, Flux<Line>> lines = new ConcurrentHashMap<>();
 
-    Followers(Keys keys, Watches watches, KeyLayout names, SignalSink pushes, Session session, Expiries expiries) {
+    Followers(
+            Keys keys,
+            Watches watches,
+            KeyLayout names,
+            SignalSink pushes,
+            Session session,
+            Expiries expiries,
+            Map<String, ClaimState> standings) {
+        this.standings = standings;
         this.keys = keys;
         this.watches = watches;
         this.names = names;
@@ -55,7 +66,7 @@ final class Followers {
         String lock = standing.claim.key();
         Mono<Line> moved = obstacle == null
                 ? line(lock).filter(line -> isIn(standing, key, line)).next()
-                : watches.untilChanged(obstacle).then(Mono.empty());
+                : untilChanged(obstacle).then(Mono.empty());
         Mono<Void> news = moved.onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
                         .then(Mono.empty()))
                 .doOnNext(line -> standing.followed(watch))
@@ -69,6 +80,13 @@ final class Followers {
                 .doOnNext(pushes::push)
                 .then();
         boolean unused = watch.update(FireAndForget.run("waiting for a lock in Consul", news));
+    }
+
+    /** What becomes of a claim of this client is known here, so a crowd of waiters needs one watch. */
+    private Mono<Void> untilChanged(Entry obstacle) {
+        ClaimState before = standings.get(obstacle.claimId());
+        Mono<Void> over = before == null ? null : before.untilOver(obstacle);
+        return over == null ? watches.untilChanged(obstacle) : over;
     }
 
     /**

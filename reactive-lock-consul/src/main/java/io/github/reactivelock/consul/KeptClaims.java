@@ -55,6 +55,7 @@ final class KeptClaims {
                     if (owner) {
                         add(held, to, key);
                     }
+                    standing.over();
                     return Mono.just(owner);
                 }
                 return Mono.just(keeps);

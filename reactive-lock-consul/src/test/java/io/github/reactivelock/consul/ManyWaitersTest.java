@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -39,5 +41,50 @@ class ManyWaitersTest extends Fixture {
             assertThat(backend.holdsBack(waiting.get(MANY - 1))).isFalse();
             closeAll();
         }
+    }
+
+    @Test
+    void aCrowdBehindAClaimOfItsOwnClientNeedsNoWatch() {
+        try (SlowAgent agent = new SlowAgent(server)) {
+            ConsulLockBackend backend = opened(ConsulLockBackend.connect(agent.address(), Consuls.patient()));
+            Queue<Signal> signals = listen(backend);
+            Claim owner = claim();
+            granted(Consuls.get(backend.claim(owner)));
+            List<Claim> waiting = Stream.generate(this::claim).limit(20).toList();
+            waiting.forEach(claim -> assertThat(Consuls.get(backend.claim(claim))).isInstanceOf(ClaimResult.Queued.class));
+
+            assertThat(Consuls.get(backend.release(owner))).isTrue();
+            for (Claim next : waiting) {
+                Consuls.until("it is granted", () -> signals.stream().anyMatch(signal -> isGrantOf(next, signal)));
+                assertThat(Consuls.get(backend.release(next))).isTrue();
+            }
+
+            assertThat(agent.watches()).as("of %d waiters", waiting.size()).isZero();
+            closeAll();
+        }
+    }
+
+    @Test
+    void aClaimBehindOneOfItsClientThatGaveUpOrWasKeptIsServedInItsTurn() {
+        ConsulLockBackend backend = backend();
+        Queue<Signal> signals = listen(backend);
+        Claim owner = claim();
+        Claim leaving = claim();
+        Claim last = claim();
+        granted(Consuls.get(backend.claim(owner)));
+        Consuls.done(backend.claim(leaving));
+        Consuls.done(backend.claim(last));
+
+        assertThat(Consuls.get(backend.release(leaving))).isFalse();
+        Claim kept = claim();
+        assertThat(Consuls.get(backend.keep(owner, kept))).isTrue();
+        assertThat(Consuls.get(backend.release(kept))).isTrue();
+
+        Consuls.until("it is granted", () -> signals.stream().anyMatch(signal -> isGrantOf(last, signal)));
+        assertThat(Consuls.get(backend.release(last))).isTrue();
+    }
+
+    private static boolean isGrantOf(Claim claim, Signal signal) {
+        return signal instanceof Signal.Grant grant && grant.claimId().equals(claim.id());
     }
 }

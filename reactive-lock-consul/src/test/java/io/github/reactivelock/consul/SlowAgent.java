@@ -20,6 +20,7 @@ final class SlowAgent implements AutoCloseable {
     private final DisposableServer own;
     private final AtomicInteger heldUp = new AtomicInteger();
     private final AtomicInteger carriedOut = new AtomicInteger();
+    private final AtomicInteger watches = new AtomicInteger();
     private final Sinks.Empty<Void> go = Sinks.empty();
     private volatile boolean holdsUp;
 
@@ -55,6 +56,11 @@ final class SlowAgent implements AutoCloseable {
         return carriedOut.get();
     }
 
+    /** How often somebody asked for a change of a claim or of a line. */
+    int watches() {
+        return watches.get();
+    }
+
     private Mono<Void> passedOn(HttpServerRequest request, HttpServerResponse response) {
         return request.receive().aggregate().asString().defaultIfEmpty("").flatMap(body -> {
             if (!holdsUp || !body.contains("\"get-tree\"")) {
@@ -71,6 +77,9 @@ final class SlowAgent implements AutoCloseable {
     }
 
     private Mono<Void> asked(HttpServerRequest request, String body, HttpServerResponse response) {
+        if (request.uri().contains("index=") && !request.uri().contains("!")) {
+            int unused = watches.incrementAndGet();
+        }
         boolean wasHeldUp = body.contains("\"get-tree\"") && heldUp.get() > 0;
         return HttpClient.create()
                 .request(request.method())
