@@ -34,7 +34,8 @@ abstract class StoreCases {
     static final Duration LIMIT = Duration.ofSeconds(60);
 
     /**
-     * A holder whom the store does not tell learns of a forced release after a third of it; Consul takes no shorter one.
+     * A holder whom the store does not tell learns of a forced release after a third of it. Consul takes no shorter
+     * one.
      */
     static final Duration LEASE = Duration.ofSeconds(10);
 

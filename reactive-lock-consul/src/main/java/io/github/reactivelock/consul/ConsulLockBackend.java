@@ -67,8 +67,8 @@ import reactor.util.retry.Retry;
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because Consul loses
  * no confirmed write, for clients whose clocks run at the speed of the servers'. <b>Fencing tokens</b> rise strictly,
- * also over changes of leader and a restored snapshot. <b>Order</b> is that of arrival. No <b>clock</b> is compared with
- * another. A write or a deletion of a claim's key by others, without its session, overrides the lock.
+ * also over changes of leader and a restored snapshot. <b>Order</b> is that of arrival. No <b>clock</b> is compared
+ * with another. A write or a deletion of a claim's key by others, without its session, overrides the lock.
  *
  * <p>Nothing is opened before the first use. Safe for use from any thread.
  */

@@ -190,7 +190,7 @@ public final class ConsulServer implements AutoCloseable {
         members.forEach(ConsulServer::awaitReady);
     }
 
-    /** Kills the server if it runs and starts it again on the same ports, empty. Not for members of a larger cluster. */
+    /** Kills the server if it runs and starts it on the same ports, empty. Not for members of a larger cluster. */
     public void restartEmpty() {
         if (running.isAlive()) {
             running.kill();
