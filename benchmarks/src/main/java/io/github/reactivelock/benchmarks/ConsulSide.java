@@ -12,8 +12,8 @@ import reactor.netty.http.client.HttpClient;
 
 /**
  * What Consul's documents call a lock: acquire a key, wait for its change if another one has it, release it. No queue,
- * no renewal, no cancellation. Every flow has its own session, because flows that share one do not exclude one another; it
- * is made before the first acquisition and has no end.
+ * no renewal, no cancellation. Every flow has its own session, because flows that share one do not exclude one another;
+ * it is made before the first acquisition and has no end.
  */
 final class ConsulSide implements Side {
 
