@@ -156,9 +156,9 @@ final class Sql {
     void forgetScripts(Throwable refusal) {
         if (scriptsWork.getAndSet(false)) {
             log.warn(
-                    "MySQL, or what stands in front of it, takes no text of several statements, so each of them is sent by"
-                            + " itself from now on, and who joins a queue or hands over a lock takes up to ten round trips"
-                            + " ({}); let such texts pass for one or two, then start this process again",
+                    "MySQL, or what stands in front of it, takes no text of several statements, so each is sent by itself"
+                            + " from now on, and who joins a queue or hands over a lock takes up to ten round trips ({});"
+                            + " let such texts pass for one or two, then start this process again",
                     refusal.getMessage());
         }
     }

@@ -16,6 +16,8 @@ import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.UUID;
@@ -97,9 +99,16 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         return R2dbcLockBackend.connect(opening(), PATIENT);
     }
 
-    /** The same by sessions of a time zone, which update and delete by keys only where there is such a mode. */
+    /**
+     * The same by sessions of a time zone, which update and delete by keys only where there is such a mode. Where the
+     * address says more, it says that too: a backend reads there whether several statements may be sent at once.
+     */
     R2dbcLockBackend backendIn(String zone) {
-        return R2dbcLockBackend.connect(in(zone, opening()), PATIENT);
+        String session = "time_zone='" + zone + "'," + SAFE_MODE.replace(" ", "");
+        return url.startsWith("r2dbc:mariadb:") && url.contains("?")
+                ? R2dbcLockBackend.connect(
+                        url + "&sessionVariables=" + URLEncoder.encode(session, StandardCharsets.UTF_8), PATIENT)
+                : R2dbcLockBackend.connect(in(zone, opening()), PATIENT);
     }
 
     private ConnectionFactory opening() {
