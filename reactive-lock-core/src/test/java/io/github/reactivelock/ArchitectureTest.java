@@ -259,4 +259,16 @@ class ArchitectureTest {
                         .map(JavaCodeUnit::getFullName))
                 .isEmpty();
     }
+
+    @Test
+    void everyErrorCanBeMadeByATestOfAnApplication() {
+        assertThat(MAIN.stream()
+                        .filter(type -> type.isAssignableTo(Throwable.class))
+                        .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+                        .filter(type -> !type.getModifiers().contains(JavaModifier.ABSTRACT))
+                        .filter(type -> type.getConstructors().stream()
+                                .noneMatch(made -> made.getModifiers().contains(JavaModifier.PUBLIC)))
+                        .map(JavaClass::getName))
+                .isEmpty();
+    }
 }

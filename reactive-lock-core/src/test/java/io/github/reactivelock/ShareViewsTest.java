@@ -68,7 +68,7 @@ class ShareViewsTest {
 
     @Test
     void aStoreThatKeepsExclusiveLocksOnlySaysSoWhenTheViewIsMade() {
-        LockClient exclusive = LockClient.create(new HostileBackendTest.Broken());
+        LockClient exclusive = LockClient.create(new BrokenBackend());
 
         assertThatThrownBy(exclusive::shared)
                 .isInstanceOf(UnsupportedOperationException.class)

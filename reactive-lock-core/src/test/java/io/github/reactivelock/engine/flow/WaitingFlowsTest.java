@@ -2,6 +2,7 @@ package io.github.reactivelock.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.engine.cohort.EngineInside;
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.claim.ClaimOptions;
@@ -104,7 +105,7 @@ class WaitingFlowsTest {
         List.of(a, c, b, d).forEach(line::add);
         List<Waiter> refused = new ArrayList<>();
 
-        Claim claim = bench.engine.claimOf(d);
+        Claim claim = EngineInside.claimOf(bench.engine, d);
         line.endThoseOf(options -> ClaimOptions.suit(options, claim, Duration.ZERO), refused::add);
 
         assertThat(refused).containsExactly(a, b, d);

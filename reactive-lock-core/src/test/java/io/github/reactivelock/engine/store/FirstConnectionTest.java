@@ -3,6 +3,7 @@ package io.github.reactivelock.engine.store;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.engine.cohort.EngineInside;
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
@@ -68,7 +69,7 @@ class FirstConnectionTest {
         TestSubscriber<LockHandle> flow = subscribe(patient.acquire("k"));
         var asked = store.claim();
 
-        bench.engine.tell(asked.claim().id(), inTheMiddleOfAnEvent -> {
+        EngineInside.inAnEventOf(bench.engine, asked.claim().id(), inTheMiddleOfAnEvent -> {
             asked.answer(ScriptedBackend.granted(asked.claim(), 1));
             bench.time.advance(TIMEOUT.multipliedBy(2));
         });

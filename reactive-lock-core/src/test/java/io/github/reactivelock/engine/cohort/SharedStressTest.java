@@ -1,8 +1,13 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.engine.cohort.Engine;
+import io.github.reactivelock.Door;
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.Map;
@@ -35,10 +40,9 @@ class SharedStressTest {
 
     /** A thread that gets no turn while it asks the store is no silent store. */
     private Engine engine() {
-        return LockClient.builder(store.connect())
+        return Door.engine(LockClient.builder(store.connect())
                 .commandTimeout(PATIENCE)
-                .passBudget(20, Duration.ofMillis(2))
-                .engine();
+                .passBudget(20, Duration.ofMillis(2)));
     }
 
     @Test
@@ -111,7 +115,7 @@ class SharedStressTest {
 
     private LockClient client(int i) {
         LockOptions options = LockOptions.defaults().withFairness(i % 3 == 0 ? Fairness.FIFO : Fairness.COHORT);
-        return new LockClient(i % 2 == 0 ? first : second, options);
+        return Door.client(i % 2 == 0 ? first : second, options);
     }
 
     private static Duration micros(int micros) {

@@ -1,8 +1,14 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockException;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,9 +1,18 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
 
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Door;
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockListener;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockRequest;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.memory.InMemoryLockBackend;
@@ -151,7 +160,7 @@ class HostileSurroundingsTest {
     @Test
     void anErrorInATimerDoesNotEndTheOthers() {
         AtomicInteger ticks = new AtomicInteger();
-        Timing timing = new Timing(bench.over(bench.store).settings(), () -> {
+        Timing timing = new Timing(Door.settings(bench.over(bench.store)), () -> {
             int unused = ticks.incrementAndGet();
             throw new AssertionError("of a tick");
         });

@@ -1,8 +1,12 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;

@@ -1,7 +1,9 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;

@@ -1,9 +1,14 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.BrokenBackend;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
@@ -21,59 +26,11 @@ import reactor.test.subscriber.TestSubscriber;
 /** Backends that do what they should not. */
 class HostileBackendTest {
 
-    /** Throws from every method instead of answering. */
-    static final class Broken implements LockBackend {
-        @Override
-        public String toString() {
-            return "a broken store";
-        }
-
-        @Override
-        public Mono<ClaimResult> claim(Claim claim) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<RenewalResult> renew(List<Claim> held) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<Boolean> release(Claim claim) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Flux<Signal> signals() {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<LockInfo> inspect(String key) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Flux<LockEvent> events(String key) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<Boolean> forceRelease(String key, long fencingToken) {
-            throw new IllegalStateException("broken");
-        }
-
-        @Override
-        public Mono<Void> close() {
-            throw new IllegalStateException("broken");
-        }
-    }
-
     private final Bench bench = new Bench();
 
     @Test
     void aBackendThatThrowsIsUnavailable() {
-        LockClient client = bench.over(new Broken()).build();
+        LockClient client = bench.over(new BrokenBackend()).build();
 
         List<TestSubscriber<?>> flows = List.of(
                 subscribe(client.acquire("k")),

@@ -1,7 +1,10 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.List;

@@ -1,7 +1,11 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockClientBuilder;
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.state.LockInfo;

@@ -1,7 +1,9 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.BrokenBackend;
+import io.github.reactivelock.LockClient;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -30,7 +32,7 @@ class StoreNameTest {
 
     @Test
     void aStoreThatDoesNotCloseCleanlyIsNamed() {
-        HostileBackendTest.Broken broken = new HostileBackendTest.Broken();
+        BrokenBackend broken = new BrokenBackend();
         LockClient client = LockClient.create(broken);
 
         assertThat(client.close().blockOptional()).isEmpty();

@@ -1,9 +1,18 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
 
 import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Door;
+import io.github.reactivelock.engine.cohort.EngineInside;
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.ScriptedBackend.Asked;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -119,7 +128,7 @@ class WaitTimeoutTest {
 
     @Test
     void norBySemaphoresOfWhichNoClaimWasAnswered() {
-        new LockClient(bench.engine, patient.options().withShare(Share.permits(1, 2)))
+        Door.client(bench.engine, Door.share(patient.options(), Share.permits(1, 2)))
                 .acquire("k")
                 .subscribe(flow);
 
@@ -188,7 +197,7 @@ class WaitTimeoutTest {
     }
 
     private LockClient permits(int capacity) {
-        return new LockClient(bench.engine, patient.options().withShare(Share.permits(1, capacity)));
+        return Door.client(bench.engine, Door.share(patient.options(), Share.permits(1, capacity)));
     }
 
     private static void assertUnavailable(TestSubscriber<LockHandle> flow) {
@@ -200,11 +209,11 @@ class WaitTimeoutTest {
     @ParameterizedTest
     @EnumSource(Fairness.class)
     void aGrantThatIsBeingHandledWhenTheTimeIsUpIsDelivered(Fairness fairness) {
-        LockClient client = new LockClient(bench.engine, patient.options().withFairness(fairness));
+        LockClient client = Door.client(bench.engine, patient.options().withFairness(fairness));
         client.acquire("k").subscribe(flow);
         Asked<ClaimResult> asked = store.claim();
 
-        bench.engine.tell(asked.claim().id(), inTheMiddleOfAnEvent -> {
+        EngineInside.inAnEventOf(bench.engine, asked.claim().id(), inTheMiddleOfAnEvent -> {
             asked.answer(ScriptedBackend.granted(asked.claim(), 1));
             bench.time.advance(TIMEOUT);
         });
@@ -217,7 +226,7 @@ class WaitTimeoutTest {
         patient.tryAcquire("k").subscribe(flow);
         Asked<ClaimResult> asked = store.claim();
 
-        bench.engine.tell(asked.claim().id(), inTheMiddleOfAnEvent -> {
+        EngineInside.inAnEventOf(bench.engine, asked.claim().id(), inTheMiddleOfAnEvent -> {
             asked.answer(new ClaimResult.Busy());
             bench.time.advance(TIMEOUT);
         });
@@ -232,7 +241,7 @@ class WaitTimeoutTest {
         Share wanted = Map.of("whole", Share.WHOLE, "share", Share.ONE, "permits", Share.permits(1, 2))
                 .get(share);
         store.whileCalled = () -> bench.time.stop(TIMEOUT.multipliedBy(2));
-        new LockClient(bench.engine, patient.options().withShare(wanted))
+        Door.client(bench.engine, Door.share(patient.options(), wanted))
                 .acquire("k")
                 .subscribe(flow);
 

@@ -1,7 +1,11 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;

@@ -1,8 +1,12 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.ArrayList;

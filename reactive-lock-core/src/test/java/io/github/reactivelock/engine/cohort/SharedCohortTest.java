@@ -1,4 +1,4 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
 
 import static io.github.reactivelock.Bench.held;
 import static io.github.reactivelock.Bench.subscribe;
@@ -7,6 +7,17 @@ import static io.github.reactivelock.ScriptedBackend.queued;
 import static io.github.reactivelock.ScriptedBackend.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Door;
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.CanIgnoreReturnValue;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockClientClosedException;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
@@ -29,7 +40,7 @@ class SharedCohortTest {
     private final Bench bench = new Bench(settings -> settings.passBudget(3, Duration.ofMillis(50)));
     private final ScriptedBackend store = bench.store;
     private final LockClient readers =
-            new LockClient(bench.engine, bench.client.options().withShare(Share.ONE));
+            Door.client(bench.engine, Door.share(bench.client.options(), Share.ONE));
 
     @AfterEach
     void nothingIsLeft() {

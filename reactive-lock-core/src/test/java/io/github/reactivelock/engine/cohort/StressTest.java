@@ -1,8 +1,13 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.cohort;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.engine.cohort.Engine;
+import io.github.reactivelock.Door;
+import io.github.reactivelock.Fairness;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.Map;
@@ -35,7 +40,7 @@ class StressTest {
 
     /** A thread that gets no turn while it asks the store is no silent store. */
     private Engine engine() {
-        return LockClient.builder(store.connect()).commandTimeout(PATIENCE).engine();
+        return Door.engine(LockClient.builder(store.connect()).commandTimeout(PATIENCE));
     }
 
     @Test
@@ -113,7 +118,7 @@ class StressTest {
 
     private LockClient client(int i) {
         LockOptions options = LockOptions.defaults().withFairness(i % 3 == 0 ? Fairness.FIFO : Fairness.COHORT);
-        return new LockClient(i % 2 == 0 ? first : second, options);
+        return Door.client(i % 2 == 0 ? first : second, options);
     }
 
     private static Duration micros(int micros) {

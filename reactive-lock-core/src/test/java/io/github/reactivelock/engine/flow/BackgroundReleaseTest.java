@@ -1,8 +1,15 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.CanIgnoreReturnValue;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.LossReason;
 import java.util.ArrayList;

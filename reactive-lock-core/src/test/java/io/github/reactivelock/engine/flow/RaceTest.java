@@ -1,8 +1,14 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.flow;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Door;
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.Races;
 import io.github.reactivelock.engine.cohort.Engine;
 import java.time.Duration;
 import java.util.List;
@@ -43,7 +49,7 @@ class RaceTest extends Races {
 
     @Test
     void aWorksCallMeetsItsCancelAndBothEndBeforeTheNextHold() {
-        LockClient third = new LockClient(engine(store.connect()), LockOptions.defaults());
+        LockClient third = Door.client(engine(store.connect()), LockOptions.defaults());
         for (int round = 0; round < ROUNDS; round++) {
             AtomicInteger inside = new AtomicInteger();
             Mono<String> work = Mono.fromDirect(subscriber -> {
@@ -159,7 +165,7 @@ class RaceTest extends Races {
     void aCloseMeetsAnAcquisition() {
         for (int round = 0; round < ROUNDS; round++) {
             Engine closing = engine(store.connect());
-            LockClient shortLived = new LockClient(closing, LockOptions.defaults());
+            LockClient shortLived = Door.client(closing, LockOptions.defaults());
             LockHandle held = Bench.held(subscribe(shortLived.acquire("l")));
             TestSubscriber<LockHandle> flow = TestSubscriber.create();
             TestSubscriber<Void> closed = TestSubscriber.create();

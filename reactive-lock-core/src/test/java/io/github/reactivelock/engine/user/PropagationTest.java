@@ -1,8 +1,12 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.user;
 
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Bench;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.micrometer.context.ContextRegistry;
 import java.time.Duration;

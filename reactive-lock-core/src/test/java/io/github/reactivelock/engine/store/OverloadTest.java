@@ -1,7 +1,11 @@
-package io.github.reactivelock;
+package io.github.reactivelock.engine.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Door;
+import io.github.reactivelock.GatedBackend;
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.TestTime;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.stream.IntStream;
@@ -30,8 +34,7 @@ class OverloadTest {
     }
 
     private LockClient client() {
-        return LockClient.builder(store)
-                .timing(time, time::nanos, time::wallMillis)
+        return Door.timing(LockClient.builder(store), time)
                 .workScheduler(Schedulers.immediate())
                 .build();
     }
