@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
 /** This library's read locks and permits. */
 final class OurSharesSide implements Side {
 
-    /** Of every semaphore. */
+    /** How many permits every semaphore has. */
     static final int PERMITS = 10;
 
     /** What a flow takes. */

@@ -25,8 +25,7 @@ final class Processors {
     }
 
     /**
-     * Separates them until {@link #close}. With one processor, or without {@code taskset}, it changes nothing and says
-     * so.
+     * Separates them until {@link #close}. With one processor, or without {@code taskset}, it changes nothing, and prints a line about that.
      */
     static Processors apart(List<Long> servers, long client, Report report) {
         List<Long> moved = new ArrayList<>(servers);

@@ -13,7 +13,7 @@ interface Server extends AutoCloseable {
     /** The commands of clients until now, as one side sees them; empty if the server does not count them. */
     Usage usage(String side);
 
-    /** Of its processes. */
+    /** Ids of its processes. */
     List<Long> pids();
 
     @Override

@@ -77,7 +77,7 @@ final class SqlServer implements Server {
         return Usage.NONE;
     }
 
-    /** Of the process that the test kit started; -1 in Docker. */
+    /** Id of the process that the test kit started; -1 in Docker. */
     @Override
     public List<Long> pids() {
         return List.of(ServerProcess.child(program));

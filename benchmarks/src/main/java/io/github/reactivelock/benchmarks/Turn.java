@@ -51,7 +51,7 @@ final class Turn {
         return Outcome.of(flows, gaps.longest(deadline), cpuTime() - cpu);
     }
 
-    /** Of this process, in nanoseconds. */
+    /** Processor time of this process, in nanoseconds. */
     static long cpuTime() {
         return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
     }

@@ -31,7 +31,7 @@ final class Wrk implements AutoCloseable {
      * @param seconds how long it took
      * @param median half of all requests took at most this, in milliseconds
      * @param tail 99 of 100 did
-     * @param errors requests that failed, in whatever way
+     * @param errors requests that failed, in any way
      */
     record Load(long answered, double seconds, double median, double tail, long errors) {
 

@@ -96,7 +96,7 @@ public final class Soak implements Callable<Integer> {
         }
         long start = System.nanoTime();
         Path directory = Files.createTempDirectory("reactive-lock-soak-");
-        // Redis appends before it answers, so that whatever was granted is still there after a kill.
+        // Redis appends before it answers, so that every grant is still there after a kill.
         try (RedisServer server = RedisServer.start("--appendonly", "yes", "--appendfsync", "no")) {
             // Every second client goes through a proxy.
             List<TcpProxy> proxies = IntStream.range(0, Math.max(1, clients / 2))

@@ -12,7 +12,7 @@ enum Way {
     LOCK_ALONE,
     /** The lock stays taken for longer than the clocks differ. */
     MINIMUM,
-    /** The instant is a key in the database, whoever's clock is early or late. */
+    /** The instant is a key in the database, so it does not matter whose clock is early or late. */
     ONCE;
 
     /** More than the clocks differ and a process may be late, and less than is between two instants. */

@@ -29,7 +29,7 @@ final class Partner {
         most.accumulateAndGet(with, Math::max);
         calls.incrementAndGet();
         return Mono.delay(WORK)
-                .doOnTerminate(now::decrementAndGet) // before the caller hears of it and another call comes
+                .doOnTerminate(now::decrementAndGet) // before the caller learns it and another call comes
                 .doOnCancel(now::decrementAndGet)
                 .then(response.sendString(Mono.just("done")).then());
     }

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
 
-/** A process that takes the lock, and writes, when its parent says so. */
+/** A process that takes the lock, and writes, when its parent asks for it. */
 final class Writer {
 
     static final String TAKE = "take";

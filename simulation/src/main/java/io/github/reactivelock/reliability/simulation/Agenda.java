@@ -13,7 +13,7 @@ final class Agenda {
     static final class Event {
         private final Runnable task;
         private long at;
-        /** Of several at the same time, the lowest is first. */
+        /** Orders those of the same time; the lowest is first. */
         private long tie;
 
         private int place = NOWHERE;

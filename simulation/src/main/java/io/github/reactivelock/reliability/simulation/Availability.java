@@ -64,7 +64,7 @@ final class Availability {
         boolean mayWaitForAnswers =
                 options.waitTimeout().map(limit -> limit.toNanos() > COMMAND).orElse(true);
         if (!(failure instanceof LockUnavailableException) || !mayWaitForAnswers || !isJudged(options.lease())) {
-            return; // a wait that ends before the first answer is told as the store's silence
+            return; // a wait that ends before the first answer fails with the store's silence
         }
         if (String.valueOf(failure.getMessage()).contains(NOT_KNOWN)) {
             return; // of a lock that others ask for meanwhile; whether a free one is given, tried() judges

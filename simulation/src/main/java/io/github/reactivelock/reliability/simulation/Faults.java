@@ -132,7 +132,7 @@ final class Faults {
         }
     }
 
-    /** Of any holder; one in three acts upon what was to be seen a while ago. */
+    /** The holder may be any; one operator in three acts upon what was to be seen a while ago. */
     private void force(String key, long length) {
         long late = world.chance(0.3) ? length : 0;
         var unused = operator.client()

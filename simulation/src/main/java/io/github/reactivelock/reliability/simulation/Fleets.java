@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Fleets of rare kinds, of which chance would make too few. In most of them a lock may stand still for some seconds
- * only, far less than the lease, so that whatever waits for the end of a lease stands out.
+ * only, far less than the lease, so that a flow which waits for the end of a lease stands out.
  */
 final class Fleets {
 
@@ -383,7 +383,7 @@ final class Fleets {
     }
 
     /**
-     * One candidate a machine, whose terms are long enough for all observers to hear of them, and connections that
+     * One candidate a machine, whose terms are long enough to reach all observers, and connections that
      * break for a moment and, mostly, for longer than a lease. In half of the fleets clients are closed too. A quorum's
      * token may be written back later than those who watch look again.
      */

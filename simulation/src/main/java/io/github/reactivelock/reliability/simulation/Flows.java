@@ -17,16 +17,16 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * What the flows of the members do: one thing after the other, each what chance makes it, until they are told to end.
+ * What the flows of the members do: one thing after the other, each what chance makes it, until the run ends.
  */
 final class Flows {
 
     private static final long LONGEST_REST = 300_000_000;
 
-    /** Of work that blocks its thread when it is cancelled. */
+    /** Share of work that blocks its thread when it is cancelled. */
     private static final double BLOCKING_SHARE = 0.3;
 
-    /** Of flows where some share. */
+    /** Share of flows that share, where some do. */
     private static final double READERS = 0.6;
 
     private final World world;
@@ -104,7 +104,7 @@ final class Flows {
         return Duration.ofNanos(1 + world.shortTime(most));
     }
 
-    /** Of each kind, some more often than others. */
+    /** Draws a kind of flow, some more often than others. */
     private LockOptions options() {
         List<Duration> leases = plan.leases();
         LockOptions chosen = options.withLease(leases.get(leases.size() == 1 ? 0 : random.nextInt(leases.size())))
@@ -283,7 +283,7 @@ final class Flows {
         private Mono<Void> work(List<String> keys) {
             Mono<Void> work = Mono.delay(time(plan.work()), member.threads).then();
             long longest = Math.min(
-                    2 * plan.lease().toNanos(), plan.busy().toNanos()); // meanwhile others do not hear of an end
+                    2 * plan.lease().toNanos(), plan.busy().toNanos()); // meanwhile no end reaches the others
             return world.chance(BLOCKING_SHARE)
                     ? work.doOnCancel(() -> {
                         keys.forEach(key -> oracle.mayHaveOutside(key, 1));
@@ -315,7 +315,7 @@ final class Flows {
                     .subscribe(isCurrent -> oracle.promises.answered(hold, asked, isCurrent), failure -> {});
         }
 
-        /** As one does who works with a handle: stops when the lock is lost, and releases whatever comes. */
+        /** As an application that works with a handle: stops when the lock is lost, and releases in any case. */
         private Mono<Void> workAndRelease(LockHandle held, Mono<Void> work) {
             return Mono.usingWhen(
                     Mono.just(held),

@@ -31,7 +31,7 @@ final class Holding {
 
     private final String id;
     private final LockOptions options;
-    /** The lock is nobody else's before, in the world's time. */
+    /** No other flow has the lock before, in the world's time. */
     private long takenUntil;
     /** As its client said last. */
     private long reliedUntil;
@@ -114,7 +114,7 @@ final class Holding {
     }
 
     /**
-     * A look at the handle, which tells of an end before the work has been told; false if it is held again after that.
+     * A look at the handle, which shows an end before it reaches the work; false if it is held again after that.
      */
     boolean look(long now) {
         if (history.isEmpty() || machine.isSuspended()) {

@@ -24,7 +24,7 @@ record Manner(
         boolean immediate,
         boolean overtakes) {
 
-    /** Of questions and answers. */
+    /** For questions and answers. */
     enum Order {
         /** All go over one connection. */
         KEPT("in order"),

@@ -101,7 +101,7 @@ final class Member {
                 : wires.get(0);
     }
 
-    /** Of its client, which the ids of claims begin with. */
+    /** Name of its client, with which the ids of claims begin. */
     String name() {
         return machine.name + "-" + incarnation;
     }

@@ -12,7 +12,7 @@ final class Observers {
     private final World world;
     private final Plan plan;
     private final Oracle oracle;
-    /** By observer and by election: what it was told last. */
+    /** By observer and by election: what it saw last. */
     private final Map<String, Map<String, ElectionState>> told = new LinkedHashMap<>();
 
     private boolean isOver;

@@ -46,7 +46,7 @@ final class Oracle {
     private final List<String> untold = new ArrayList<>();
     private final List<String> unavailable = new ArrayList<>();
     private final Site site;
-    /** What is told of holds. */
+    /** What clients report of holds. */
     final Risks risks;
 
     final Promises promises;
@@ -81,7 +81,7 @@ final class Oracle {
     }
 
     /**
-     * Where threads stand still, one that has heard of an end needs a while to act on it; {@link #judgeEnd} sees that
+     * Where threads stand still, one that an end has reached needs a while to act on it; {@link #judgeEnd} sees that
      * it does.
      */
     private boolean isExcused(Holding hold) {
@@ -141,7 +141,7 @@ final class Oracle {
         return hold.isHeld() && knowsItsEnd(hold);
     }
 
-    /** A client is about to hear of these. */
+    /** These are about to reach a client. */
     void look(List<Claim> held) {
         held.forEach(claim -> lock(claim.key()).inside.forEach(this::look));
     }

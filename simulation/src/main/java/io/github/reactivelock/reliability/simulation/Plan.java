@@ -47,7 +47,7 @@ record Plan(
         QUORUM(12),
         REDIS_QUORUM(1);
 
-        /** Of forty: the script takes ten times as long to simulate as the in-process store. */
+        /** One in forty: the script takes ten times as long to simulate as the in-process store. */
         private final int share;
 
         Store(int share) {
@@ -157,12 +157,12 @@ record Plan(
         return Fleets.permitsWith(seed);
     }
 
-    /** Of the semaphore; where there are several, flows of one key name different ones. */
+    /** Permits of the semaphore; where there are several, flows of one key name different ones. */
     List<Integer> capacities() {
         return Fleets.capacitiesWith(seed);
     }
 
-    /** Of flows: the lease, and in one seed of three shorter ones beside it. */
+    /** Leases of flows: one; in one seed of three shorter ones too. */
     List<Duration> leases() {
         boolean several =
                 Fleets.mixesLeasesWith(seed) || (Math.floorMod(seed, 3) == 1 && !store.isQuorum() && !elects());

@@ -22,7 +22,7 @@ import javax.tools.ToolProvider;
  */
 final class Planted {
 
-    /** Of the modules that know no server; no two have a package in common. */
+    /** Sources of the modules that know no server; no two have a package in common. */
     private static final List<Path> SOURCES = Stream.of("core", "quorum")
             .map(name -> Path.of("reactive-lock-" + name + "/src/main/java/io/github/reactivelock"))
             .toList();

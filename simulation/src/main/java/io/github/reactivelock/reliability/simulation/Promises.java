@@ -24,7 +24,7 @@ final class Promises {
         private final List<Promise> open = new ArrayList<>();
         /** The first flow that began under each token. */
         private final TreeMap<Long, Units> begun = new TreeMap<>();
-        /** Of the whole, beside which no other is in. */
+        /** Grants of the whole lock, beside which no other is in. */
         private final TreeMap<Long, Units> whole = new TreeMap<>();
     }
 
@@ -68,7 +68,7 @@ final class Promises {
         lock.open.removeIf(promise -> promise.until < world.now());
     }
 
-    /** Those that were granted after it, and heard of that before, have room beside it too. */
+    /** Those that were granted after it, and got that answer before, have room beside it too. */
     private void judge(Holding begun, List<Holding> inside, Units units) {
         if (units.areTooMany()) {
             broken.accept(begun + " begins while " + units.others() + " is held");
@@ -114,7 +114,7 @@ final class Promises {
         }
     }
 
-    /** May be heard of when the next one has begun. */
+    /** May reach the client when the next one has begun. */
     private void make(Holding hold) {
         Promise promise = new Promise(hold, hold.handle.fencingToken(), hold.takenUntil());
         Lock lock = lock(hold.key);

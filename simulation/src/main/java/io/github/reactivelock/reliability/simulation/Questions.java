@@ -31,7 +31,7 @@ final class Questions {
     private final Set<Question<?>> unanswered = new LinkedHashSet<>();
     private final List<MonoSink<Void>> awaiting = new ArrayList<>();
     private final Channel leaving = new Channel();
-    /** Of the connection that is there, or of all. */
+    /** What is on its way to the store, over the connection that is up or over all. */
     private Channel arriving = new Channel();
 
     private final Channel answers = new Channel();

@@ -21,17 +21,17 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * Judges what is told of holds. A loss that comes of a store which does not confirm is at risk before, in time unless
+ * Judges what clients report of holds. A loss that comes of a store which does not confirm is at risk before, in time unless
  * the process was paused or its timers were late, and until the loss. Who asks for a hold's states hears no other end
- * than the listener, and in the end nobody still waits for one.
+ * than the listener, and in the end no subscriber still waits for one.
  *
- * <p>A loss that nobody can foresee is one by an operator, by a store that lost its data or whose clock jumped, by the
+ * <p>A loss that cannot be foreseen is one by an operator, by a store that lost its data or whose clock jumped, by the
  * longest hold, by the end of the client, one that is learned only at the release, and one of which the answer to a
  * claim tells.
  */
 final class Risks {
 
-    /** Of a lease: a hold begins with a third of it at least, and ticks twelve times in a lease. */
+    /** Share of a lease: a hold begins with a third of it at least, and ticks twelve times in a lease. */
     private static final int LEAST_LEFT = 6;
 
     /** One hold in so many is asked for its states. */

@@ -92,7 +92,7 @@ final class Rivals {
                     .then(held.release());
         }
 
-        /** The handle, if there is one, is heard of in the same moment. */
+        /** The handle, if there is one, comes in the same moment. */
         private void answered() {
             if (++answered == members.size()) {
                 var unused = world.at(world.now(), () -> {

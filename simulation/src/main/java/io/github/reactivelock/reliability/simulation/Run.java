@@ -15,7 +15,7 @@ final class Run {
 
     private static final long SECOND = 1_000_000_000;
     private static final long LOOK = SECOND / 4;
-    /** Of clocks, in either direction; well within the margin of one percent. */
+    /** Error of clocks, in either direction; well within the margin of one percent. */
     private static final double SPEEDS = 0.004;
 
     private static final String OPERATOR = "operator";

@@ -194,7 +194,7 @@ public final class Simulate implements Callable<Integer> {
         return smallest;
     }
 
-    /** Of all seeds. */
+    /** What all seeds have shown. */
     private static final class Total {
         private long seeds;
         private long acquisitions;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the stores say of a hold. A client may rely on a lock for no longer than the store keeps it, or than a majority
  * of a quorum's nodes does. A node of a quorum that has forgotten its votes since the claim counts as one that keeps
- * them, because it votes for nobody else for a lease; one that forgot them before does not count yet.
+ * them, because it votes for no other for a lease; one that forgot them before does not count yet.
  */
 final class Truth {
 

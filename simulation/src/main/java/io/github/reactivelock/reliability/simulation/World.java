@@ -61,7 +61,7 @@ final class World {
     }
 
     /**
-     * As {@link #at}, before whatever else happens then, and without a choice: with or without it, all else is the
+     * As {@link #at}, before all else that happens then, and without a choice: with or without it, all else is the
      * same.
      */
     void atFirst(long time, Runnable task) {

@@ -53,7 +53,7 @@ record Item(String item, String holder, String last, long token, int sold, int m
         return new Item(item, "", last, token, sold, moves, killed, killedAt);
     }
 
-    /** Nobody waited for the end of a killed instance's lease; who comes later does not follow it. */
+    /** No flow waited for the end of a killed instance's lease; one that comes later does not follow it. */
     Item settled() {
         return new Item(item, holder, last, token, sold, moves, "", 0);
     }

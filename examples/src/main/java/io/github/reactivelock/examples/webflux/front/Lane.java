@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class Lane {
 
     private static final int SHOWN = 6;
-    /** Whoever got a free lock did not wait for so long, in microseconds. */
+    /** A shorter wait means that the lock was free, in microseconds. */
     private static final long AT_ONCE = 100_000;
 
     private Lane() {}

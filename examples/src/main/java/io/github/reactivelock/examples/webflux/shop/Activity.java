@@ -11,6 +11,6 @@ import java.util.Map;
  */
 public record Activity(List<LockUse> uses, Map<String, Double> metrics) {
 
-    /** Of an instance that has asked for no lock yet. */
+    /** What an instance shows that has asked for no lock yet. */
     public static final Activity NONE = new Activity(List.of(), Map.of());
 }

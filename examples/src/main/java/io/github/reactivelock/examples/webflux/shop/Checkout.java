@@ -23,7 +23,7 @@ class Checkout {
     @WithLock(name = Shelf.LOCK, key = "#item")
     public Mono<Receipt> sell(String item, @Nullable LockHandle held) {
         long token = Objects.requireNonNull(held).fencingToken();
-        // Before the lock hears of the end and goes to the next; doFinally would come after that.
+        // Before the end reaches the lock, which then goes to the next; doFinally would come after that.
         Runnable done = () -> activity.workEnded(held);
         return shelf.sell(item, token)
                 .map(sold -> new Receipt(item, sold, Long.toString(token)))
