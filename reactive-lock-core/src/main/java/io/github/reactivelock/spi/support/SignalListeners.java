@@ -3,6 +3,7 @@ package io.github.reactivelock.spi.support;
 import io.github.reactivelock.spi.Signal;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 
@@ -10,6 +11,7 @@ import reactor.core.publisher.FluxSink;
 public final class SignalListeners {
 
     private final Set<FluxSink<Signal>> sinks = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable Throwable end;
 
     /** None yet. */
     public SignalListeners() {}
@@ -28,21 +30,33 @@ public final class SignalListeners {
     /**
      * What is pushed from the subscription on. Cold, and any number may subscribe.
      *
-     * @return without end, until {@link #close}
+     * @return without end, until {@link #close}; after that its error at once
      */
     public Flux<Signal> signals() {
         return Flux.create(sink -> {
             FluxSink<Signal> unused = sink.onDispose(() -> sinks.remove(sink));
             sinks.add(sink);
+            Throwable reason = end;
+            if (reason != null) {
+                end(sink, reason);
+            }
         });
     }
 
     /**
-     * Ends all who are subscribed now.
+     * Ends all who are subscribed now, and each who comes later.
      *
      * @param reason their error
      */
     public void close(Throwable reason) {
-        sinks.forEach(sink -> sink.error(reason));
+        end = reason;
+        sinks.forEach(sink -> end(sink, reason));
+    }
+
+    /** One who comes while this is closed is ended once. */
+    private void end(FluxSink<Signal> sink, Throwable reason) {
+        if (sinks.remove(sink)) {
+            sink.error(reason);
+        }
     }
 }
