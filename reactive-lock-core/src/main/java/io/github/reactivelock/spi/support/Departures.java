@@ -1,11 +1,12 @@
 package io.github.reactivelock.spi.support;
 
+import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,8 +18,9 @@ import reactor.core.publisher.Signal;
 /**
  * Which commands of a store leave for its server, and when. Only so many are unanswered at a time, the others stand in
  * a line: one that is not wanted any more goes from there without a trace. One that has left counts until it is
- * answered, whether its asker still waits or not, because driver and server deal with it all the same. Safe for use
- * from any thread.
+ * answered, whether its asker still waits or not, because driver and server deal with it all the same. Of
+ * {@value #TURNS} that leave, one is the one that has stood longest, of any rank, so none stands for ever behind others.
+ * Safe for use from any thread.
  */
 public final class Departures {
 
@@ -37,10 +39,17 @@ public final class Departures {
     /** Commands that may be unanswered, which a server takes from one client without delay for others. */
     public static final int MOST = 128;
 
+    /** The oldest of all leaves once in so many times. */
+    static final int TURNS = 8;
+
     private static final Logger log = LoggerFactory.getLogger(Departures.class);
 
-    private final Map<Rank, Set<Runnable>> lines = new EnumMap<>(Rank.class);
+    /** Each command with its number, which counts those that came. */
+    private final Map<Rank, Map<Runnable, Long>> lines = new EnumMap<>(Rank.class);
+
     private final AtomicInteger steps = new AtomicInteger();
+    private long came;
+    private long left;
     private int unanswered;
     private volatile int most;
     private volatile int standing;
@@ -58,7 +67,7 @@ public final class Departures {
     public Departures(int most) {
         this.most = most;
         for (Rank rank : Rank.values()) {
-            lines.put(rank, new LinkedHashSet<>());
+            lines.put(rank, new LinkedHashMap<>());
         }
     }
 
@@ -97,7 +106,7 @@ public final class Departures {
             return;
         }
         synchronized (this) {
-            line(rank).add(command);
+            line(rank).put(command, came++);
             standing++;
         }
         letGo();
@@ -110,7 +119,7 @@ public final class Departures {
      * @param command the same
      */
     public synchronized void withdraw(Rank rank, Runnable command) {
-        if (line(rank).remove(command)) {
+        if (line(rank).remove(command) != null) {
             standing--;
         }
     }
@@ -176,19 +185,25 @@ public final class Departures {
         if (standing == 0 || unanswered >= most) {
             return null;
         }
-        for (Set<Runnable> line : lines.values()) {
-            if (!line.isEmpty()) {
-                Runnable first = line.iterator().next();
-                line.remove(first);
-                standing--;
-                unanswered++;
-                return first;
-            }
-        }
-        return null;
+        Map<Runnable, Long> line = lineWhoseTurnItIs();
+        Runnable first = line.keySet().iterator().next();
+        line.remove(first);
+        standing--;
+        unanswered++;
+        return first;
     }
 
-    private Set<Runnable> line(Rank rank) {
+    private Map<Runnable, Long> lineWhoseTurnItIs() {
+        Stream<Map<Runnable, Long>> standing = lines.values().stream().filter(line -> !line.isEmpty());
+        left++;
+        return (left % TURNS == 0
+                        ? standing.min(Comparator.comparingLong(
+                                line -> line.values().iterator().next()))
+                        : standing.findFirst())
+                .orElseThrow();
+    }
+
+    private Map<Runnable, Long> line(Rank rank) {
         return Objects.requireNonNull(lines.get(rank));
     }
 }

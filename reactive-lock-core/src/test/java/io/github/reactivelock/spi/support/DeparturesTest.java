@@ -47,6 +47,22 @@ class DeparturesTest {
         assertThat(departures.isCrowded()).isFalse();
     }
 
+    @Test
+    void aClaimLeavesThoughThereIsAlwaysALookBeforeIt() {
+        fill();
+        departures.add(Rank.OTHER, () -> left.add("claim"));
+        for (int i = 0; i < Departures.TURNS; i++) {
+            departures.add(Rank.LOOK, () -> left.add("look"));
+        }
+
+        for (int i = 0; i < Departures.TURNS; i++) {
+            departures.answered(Rank.OTHER);
+            departures.add(Rank.LOOK, () -> left.add("look"));
+        }
+
+        assertThat(left).hasSize(Departures.TURNS).containsOnlyOnce("claim");
+    }
+
     /** Many more than may be unanswered, so that each has to give its place back. */
     @Test
     void commandsThatCannotBeginHoldUpNoOther() {
@@ -58,5 +74,29 @@ class DeparturesTest {
         departures.add(Rank.OTHER, () -> left.add("next"));
 
         assertThat(left).containsExactly("next");
+    }
+
+    @Test
+    void oneThatHasLeftCountsUntilItIsAnsweredAndThoseOfHoldsDoNot() {
+        List<String> gone = new ArrayList<>();
+        for (int i = 0; i < Departures.MOST; i++) {
+            departures.add(Rank.OTHER, () -> gone.add("before"));
+        }
+        Runnable withdrawn = () -> gone.add("withdrawn");
+        departures.add(Rank.OTHER, () -> gone.add("other"));
+        departures.add(Rank.OTHER, withdrawn);
+        departures.add(Rank.END, () -> gone.add("end"));
+        departures.add(Rank.HOLD, () -> gone.add("hold"));
+        departures.withdraw(Rank.OTHER, withdrawn);
+
+        assertThat(gone).hasSize(Departures.MOST + 1).endsWith("before", "hold");
+        assertThat(departures.isCrowded()).isTrue();
+        departures.answered(Rank.HOLD);
+        assertThat(gone).endsWith("hold");
+        departures.answered(Rank.OTHER);
+        departures.answered(Rank.OTHER);
+        departures.answered(Rank.OTHER);
+        assertThat(gone).endsWith("hold", "end", "other");
+        assertThat(departures.isCrowded()).isFalse();
     }
 }
