@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.support.Departures;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.Silence;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ConnectTimeoutException;
 import java.io.IOException;
@@ -63,6 +64,7 @@ final class Agents {
     private final ConsulBackendOptions options;
     private final @Nullable HttpClient users;
     private final Departures departures = new Departures(COMMANDS);
+    private final Silence silence = new Silence();
     private final AtomicInteger present = new AtomicInteger();
     private final AtomicReference<@Nullable Clients> opened = new AtomicReference<>();
     /** Emits whenever another agent is asked from then on. */
@@ -122,10 +124,14 @@ final class Agents {
 
     /**
      * An answer to a question that may be put again; an error says why there is none in a command's time, which is
-     * counted from when the question left.
+     * counted from when the question left. It stands in line only while the agents answer others.
      */
     Mono<Answer> ask(Question question) {
-        return departures.inTurn(question.rank(), answer(question));
+        return departures
+                .inTurn(question.rank(), answer(question))
+                .timeout(
+                        silence.of(options.commandTimeout().multipliedBy(2)),
+                        Mono.error(() -> explained(new TimeoutException(), "silence")));
     }
 
     private Mono<Answer> answer(Question question) {
@@ -154,6 +160,7 @@ final class Agents {
                         send(client().commands, agent, question, Sinks.empty()),
                         limit,
                         Mono.error(() -> new TimeoutException("silence")))
+                .doOnNext(answer -> silence.answered())
                 .flatMap(answer -> answer.passes() ? Mono.error(new Passing(answer)) : Mono.just(answer))
                 .doOnError(error -> {
                     if (!isNotSent(error)) {

@@ -6,6 +6,8 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.Silence;
+import io.github.reactivelock.spi.support.Together;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -13,10 +15,13 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -32,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -78,8 +84,9 @@ final class Connection {
     private final ConnectionStateListener onState = (client, state) -> changed(state);
     private volatile @Nullable AsyncCuratorFramework opened;
     private volatile int mostNames = DEFAULT_BUFFER / LONGEST_USUAL_NAME;
-    /** When the server last answered a command, by the clock of silence. */
-    private volatile long answeredAt = PAUSES.now();
+    private final Silence silence = new Silence();
+    /** Those that have left and have no answer. */
+    private final Set<Question<?>> underWay = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closed;
     private final AtomicInteger interruptions = new AtomicInteger();
@@ -101,6 +108,7 @@ final class Connection {
                 .doFinally(signal -> {
                     thread.dispose();
                     departures.end();
+                    underWay.forEach(question -> question.answered(null, ZooKeeperFailure.closed()));
                 })
                 .cache();
     }
@@ -120,39 +128,52 @@ final class Connection {
         return within(send(rank, command));
     }
 
-    /** Sends a command whose answer may take as long as Curator goes on trying. */
+    /** Sends a command whose answer may take as long as Curator goes on trying, but not much longer than a session. */
     <T> Mono<T> send(Rank rank, Function<AsyncCuratorFramework, CompletionStage<T>> command) {
         return Mono.defer(() -> {
-            long begun = System.nanoTime();
+            AtomicLong leftAt = new AtomicLong();
             return Mono.<Answer<T>>create(sink -> {
-                        Question<T> question = new Question<>(rank, command, sink);
+                        Question<T> question = new Question<>(rank, command, sink, leftAt);
                         MonoSink<Answer<T>> unused = sink.onCancel(() -> departures.withdraw(rank, question));
                         departures.add(rank, question);
                     })
                     .flatMap(Answer::asMono)
                     .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE)
                             .filter(error -> ZooKeeperFailure.passes(error)
-                                    && System.nanoTime() - begun
+                                    && System.nanoTime() - leftAt.get()
                                             < options.commandTimeout().toNanos()));
         });
     }
 
-    /** A command on its way. */
+    /** A command on its way. It ends once: by its answer, or because none can come any more. */
     private final class Question<T> implements Runnable {
 
         private final Rank rank;
         private final Function<AsyncCuratorFramework, CompletionStage<T>> command;
         private final MonoSink<Answer<T>> asker;
+        /** When the first try of the command left. */
+        private final AtomicLong firstLeftAt;
 
-        Question(Rank rank, Function<AsyncCuratorFramework, CompletionStage<T>> command, MonoSink<Answer<T>> asker) {
+        private final AtomicBoolean over = new AtomicBoolean();
+        private final Disposable.Swap limit = Disposables.swap();
+
+        Question(
+                Rank rank,
+                Function<AsyncCuratorFramework, CompletionStage<T>> command,
+                MonoSink<Answer<T>> asker,
+                AtomicLong firstLeftAt) {
             this.rank = rank;
             this.command = command;
             this.asker = asker;
+            this.firstLeftAt = firstLeftAt;
         }
 
         /** It is its turn. */
         @Override
         public void run() {
+            boolean isFirst = firstLeftAt.compareAndSet(0, System.nanoTime());
+            underWay.add(this);
+            boolean limited = limit.update(PAUSES.after(longestAnswer(), () -> answered(null, new TimeoutException())));
             try {
                 Disposable unused = thread.schedule(this::leave);
             } catch (RejectedExecutionException e) {
@@ -170,38 +191,33 @@ final class Connection {
         }
 
         private void answered(@Nullable T value, @Nullable Throwable failure) {
+            if (!over.compareAndSet(false, true)) {
+                return;
+            }
+            limit.dispose();
+            underWay.remove(this);
             Answer<T> answer = new Answer<>(value, failure);
             if (answer.isTheServers()) {
-                answeredAt = PAUSES.now();
+                silence.answered();
             }
             departures.answered(rank);
             asker.success(answer);
         }
     }
 
-    /** An error that says why, if the server answers nothing for as long as a command may take. */
-    <T> Mono<T> within(Mono<T> answer) {
-        return answer.timeout(silence(), Mono.error(TimeoutException::new)).onErrorResume(this::explained);
+    /** After a session without an answer ZooKeeper's client gives all up that it was asked, and Curator tries again. */
+    private Duration longestAnswer() {
+        return options.sessionTimeout().plus(options.commandTimeout());
     }
 
     /**
-     * A server answers a session in the order of its questions, so while it answers any, each that has left gets its
-     * turn, and then each that stands in line.
+     * An error that says why, if the server answers nothing for as long as a command may take. It answers a session in
+     * the order of its questions, so while it answers any, each that has left gets its turn, and then each that stands
+     * in line.
      */
-    private Mono<Void> silence() {
-        return Mono.defer(() -> {
-            long since = PAUSES.now();
-            return Mono.defer(() -> PAUSES.silence(left(since)))
-                    .repeat(() -> !left(since).isZero())
-                    .then();
-        });
-    }
-
-    /** Of the time that the server may be silent. */
-    private Duration left(long since) {
-        long last = answeredAt;
-        long silent = PAUSES.now() - (last - since > 0 ? last : since);
-        return Duration.ofNanos(Math.max(0, options.commandTimeout().toNanos() - silent));
+    <T> Mono<T> within(Mono<T> answer) {
+        return answer.timeout(silence.of(options.commandTimeout()), Mono.error(TimeoutException::new))
+                .onErrorResume(this::explained);
     }
 
     /**
@@ -218,7 +234,7 @@ final class Connection {
         CompletionStage<Void> unused = async.checkExists()
                 .forPath(path)
                 // Curator may block who asks.
-                .handleAsync(
+                .<Void>handleAsync(
                         (stat, error) -> {
                             if (error != null) {
                                 room.completeExceptionally(error);
@@ -230,7 +246,12 @@ final class Connection {
                             }
                             return null;
                         },
-                        step -> thread.schedule(() -> DriverThreads.run(step)));
+                        step -> thread.schedule(() -> DriverThreads.run(step)))
+                .whenComplete((answered, closed) -> {
+                    if (closed != null) { // the thread is not there any more
+                        room.completeExceptionally(closed);
+                    }
+                });
         return room;
     }
 

@@ -2,6 +2,7 @@ package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.Departures.Rank;
+import io.github.reactivelock.spi.support.Together;
 import io.github.reactivelock.state.LossReason;
 import java.util.List;
 import java.util.Map;
@@ -127,9 +128,9 @@ final class Nodes {
     }
 
     /** A look at a line that is on its way, or about to be. */
-    private record Look(CompletableFuture<Connection.Answer<List<Counted>>> answer) {
+    private record Look(Mono<List<Counted>> answer) {
         Mono<Line> line() {
-            return Together.answer(answer).map(Nodes::line);
+            return answer.map(Nodes::line);
         }
     }
 

@@ -70,6 +70,12 @@ final class GatedClient implements ClientSource {
         before.clear();
     }
 
+    /** What stays before the gate is never answered. */
+    synchronized void lose() {
+        isShut = false;
+        before.clear();
+    }
+
     /** How many questions of a kind Curator put, also those before the gate. */
     int asked(String kind) {
         return asked.getOrDefault(kind, new AtomicInteger()).get();

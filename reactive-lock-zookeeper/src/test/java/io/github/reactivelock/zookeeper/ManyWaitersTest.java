@@ -34,8 +34,12 @@ class ManyWaitersTest extends Fixture {
     private GatedClient gate = new GatedClient("none");
 
     private ZooKeeperLockBackend gated(Duration commandTimeout) {
+        return gated(patient().withCommandTimeout(commandTimeout));
+    }
+
+    private ZooKeeperLockBackend gated(ZooKeeperBackendOptions options) {
         gate = new GatedClient(server.getConnectString());
-        return opened(new ZooKeeperLockBackend(gate, patient().withCommandTimeout(commandTimeout)));
+        return opened(new ZooKeeperLockBackend(gate, options));
     }
 
     @AfterEach
@@ -136,6 +140,51 @@ class ManyWaitersTest extends Fixture {
                 .as("claims that were made of %d that were given up", MANY)
                 .isLessThanOrEqualTo(Departures.MOST);
         assertThat(ZooKeepers.get(others.release(held))).isTrue();
+    }
+
+    @Test
+    void aLookWhoseAnswerNeverComesHoldsUpNoOtherForGood() {
+        ZooKeeperLockBackend backend = gated(
+                patient().withCommandTimeout(Duration.ofSeconds(1)).withSessionTimeout(Duration.ofSeconds(1)));
+        ZooKeepers.get(backend.inspect(key).retry());
+
+        gate.shut();
+        assertThat(ZooKeepers.error(backend.inspect(key))).hasMessageContaining("did not answer in time");
+        gate.lose();
+
+        assertThat(ZooKeepers.get(backend.inspect(key).retry())).isInstanceOf(LockInfo.Free.class);
+    }
+
+    @Test
+    void claimsWhoseAnswersNeverComeGiveTheirPlacesBack() throws Exception {
+        ZooKeeperLockBackend backend = gated(
+                patient().withCommandTimeout(Duration.ofSeconds(1)).withSessionTimeout(Duration.ofSeconds(1)));
+        ZooKeepers.get(backend.inspect(key).retry());
+        int before = gate.asked("create");
+
+        gate.shut();
+        List<Claim> claims = Stream.generate(this::claim).limit(Departures.MOST).toList();
+        List<CompletableFuture<ClaimResult>> answers = ask(backend, claims);
+        ZooKeepers.until("they have left", () -> gate.asked("create") - before == Departures.MOST);
+        gate.lose();
+        answers.forEach(answer -> assertThat(ZooKeepers.error(Mono.fromFuture(answer))).isNotNull());
+
+        Claim next = claim();
+        assertThat(ZooKeepers.get(backend.claim(next).retry())).isInstanceOf(ClaimResult.Granted.class);
+        assertThat(ZooKeepers.get(backend.release(next))).isTrue();
+        claims.forEach(claim -> ZooKeepers.get(backend.release(claim).retry()));
+    }
+
+    @Test
+    void aCloseEndsWhatIsUnanswered() {
+        ZooKeeperLockBackend backend = gated(Duration.ofMinutes(10));
+        ZooKeepers.get(backend.inspect(key));
+
+        gate.shut();
+        CompletableFuture<LockInfo> unanswered = backend.inspect(key).toFuture();
+        ZooKeepers.get(backend.close());
+
+        assertThat(ZooKeepers.error(Mono.fromFuture(unanswered))).hasMessageContaining("closed");
     }
 
     @Test

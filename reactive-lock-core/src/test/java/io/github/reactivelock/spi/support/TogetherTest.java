@@ -1,8 +1,7 @@
-package io.github.reactivelock.zookeeper;
+package io.github.reactivelock.spi.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.spi.support.Departures;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -12,7 +11,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Questions that are put together, and commands that take turns. */
+/** Questions that are put together. */
 class TogetherTest {
 
     /** A burst that has left. */
@@ -107,30 +106,5 @@ class TogetherTest {
 
         assertThat(closed.ask("a", "1").toFuture()).isCompletedExceptionally();
         assertThat(closed.ask("a", "2").toFuture()).isCompletedExceptionally();
-    }
-
-    @Test
-    void oneThatHasLeftCountsUntilItIsAnsweredAndThoseOfHoldsDoNot() {
-        Departures departures = new Departures();
-        List<String> gone = new ArrayList<>();
-        for (int i = 0; i < Departures.MOST; i++) {
-            departures.add(Departures.Rank.OTHER, () -> gone.add("before"));
-        }
-        Runnable withdrawn = () -> gone.add("withdrawn");
-        departures.add(Departures.Rank.OTHER, () -> gone.add("other"));
-        departures.add(Departures.Rank.OTHER, withdrawn);
-        departures.add(Departures.Rank.END, () -> gone.add("end"));
-        departures.add(Departures.Rank.HOLD, () -> gone.add("hold"));
-        departures.withdraw(Departures.Rank.OTHER, withdrawn);
-
-        assertThat(gone).hasSize(Departures.MOST + 1).endsWith("before", "hold");
-        assertThat(departures.isCrowded()).isTrue();
-        departures.answered(Departures.Rank.HOLD);
-        assertThat(gone).endsWith("hold");
-        departures.answered(Departures.Rank.OTHER);
-        departures.answered(Departures.Rank.OTHER);
-        departures.answered(Departures.Rank.OTHER);
-        assertThat(gone).endsWith("hold", "end", "other");
-        assertThat(departures.isCrowded()).isFalse();
     }
 }

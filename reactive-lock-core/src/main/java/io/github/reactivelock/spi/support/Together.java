@@ -1,6 +1,5 @@
-package io.github.reactivelock.zookeeper;
+package io.github.reactivelock.spi.support;
 
-import io.github.reactivelock.spi.support.FireAndForget;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -14,6 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 
 /**
  * Questions that are put together: of those of one name one burst is unanswered at a time. Those that come meanwhile
@@ -23,11 +23,22 @@ import reactor.core.publisher.Mono;
  * @param <Q> what one asker wants
  * @param <A> what a burst is answered with
  */
-final class Together<Q, A> {
+public final class Together<Q, A> {
 
-    /** Puts the questions of a burst. */
-    interface Burst<Q, A> {
-        /** {@code leaving} gives them, and is called when they leave. */
+    /**
+     * Puts the questions of a burst.
+     *
+     * @param <Q> what one asker wants
+     * @param <A> what a burst is answered with
+     */
+    public interface Burst<Q, A> {
+        /**
+         * Puts the questions of a name. It has to end, because all that come later wait for that.
+         *
+         * @param name what is asked about
+         * @param leaving gives the questions, and is called once, when they leave
+         * @return one answer or an error
+         */
         Mono<A> ask(String name, Supplier<List<Q>> leaving);
     }
 
@@ -35,10 +46,15 @@ final class Together<Q, A> {
     private static final class Member<Q, A> {
 
         final Q question;
-        final CompletableFuture<Connection.Answer<A>> answer = new CompletableFuture<>();
+        /** A failure travels as a value, because Reactor logs an error that comes after a cancel. */
+        final CompletableFuture<Signal<A>> answer = new CompletableFuture<>();
 
         Member(Q question) {
             this.question = question;
+        }
+
+        Mono<A> answer() {
+            return Mono.fromFuture(answer, true).dematerialize();
         }
     }
 
@@ -48,35 +64,45 @@ final class Together<Q, A> {
     /** Those that have not left, of each name of which a burst is on its way. */
     private final Map<String, Set<Member<Q, A>>> coming = new HashMap<>();
 
-    /** At most so many questions leave in one burst. */
-    Together(String what, int most, Burst<Q, A> burst) {
+    /**
+     * None is asked yet.
+     *
+     * @param what what the log calls it
+     * @param most how many questions leave in one burst
+     * @param burst puts them
+     */
+    public Together(String what, int most, Burst<Q, A> burst) {
         this.what = what;
         this.most = most;
         this.burst = burst;
     }
 
     /**
-     * Cold; the question is put at subscription, and the answer has no limit in time. One that is not waited for any
-     * more is not put, if it has not left.
+     * Puts a question at subscription. Cold; one that is not waited for any more is not put, if it has not left.
+     *
+     * @param name what it is about
+     * @param question what is wanted
+     * @return the answer to its burst, without a limit in time but those of the bursts
      */
-    Mono<A> ask(String name, Q question) {
+    public Mono<A> ask(String name, Q question) {
         return Mono.defer(() -> {
             Member<Q, A> member = new Member<>(question);
             join(name, member);
-            return answer(member.answer).doOnCancel(() -> withdraw(name, member));
+            return member.answer().doOnCancel(() -> withdraw(name, member));
         });
     }
 
-    /** What comes of a question that was put by {@link #join}. */
-    static <A> Mono<A> answer(CompletableFuture<Connection.Answer<A>> joined) {
-        return Mono.fromFuture(joined, true).flatMap(Connection.Answer::asMono);
-    }
-
-    /** Puts a question at once. */
-    CompletableFuture<Connection.Answer<A>> join(String name, Q question) {
+    /**
+     * Puts a question at once.
+     *
+     * @param name what it is about
+     * @param question what is wanted
+     * @return the answer to its burst, whether it is waited for or not
+     */
+    public Mono<A> join(String name, Q question) {
         Member<Q, A> member = new Member<>(question);
         join(name, member);
-        return member.answer;
+        return member.answer();
     }
 
     private void join(String name, Member<Q, A> member) {
@@ -101,7 +127,7 @@ final class Together<Q, A> {
         List<Member<Q, A>> members = new ArrayList<>();
         AtomicBoolean hasLeft = new AtomicBoolean();
         AtomicBoolean over = new AtomicBoolean();
-        Consumer<Connection.Answer<A>> end = answer -> {
+        Consumer<Signal<A>> end = answer -> {
             if (over.compareAndSet(false, true)) {
                 if (!hasLeft.get()) {
                     take(name, members);
@@ -116,8 +142,8 @@ final class Together<Q, A> {
                     return members.stream().map(member -> member.question).toList();
                 })
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("no answer")))
-                .doOnSuccess(found -> end.accept(new Connection.Answer<>(found, null)))
-                .doOnError(error -> end.accept(new Connection.Answer<>(null, error)));
+                .doOnSuccess(found -> end.accept(Signal.next(found)))
+                .doOnError(error -> end.accept(Signal.error(error)));
         Disposable unused = FireAndForget.run(what, answer);
     }
 
