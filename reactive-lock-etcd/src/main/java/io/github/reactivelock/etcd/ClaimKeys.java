@@ -16,8 +16,11 @@ import io.etcd.jetcd.watch.WatchEvent;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.Departures.Rank;
+import io.github.reactivelock.spi.support.Together;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -27,16 +30,49 @@ import reactor.core.publisher.Mono;
 /** The keys of claims at the store: put, read, watched and deleted, each in one command that may be repeated. */
 final class ClaimKeys {
 
+    /** So many claims of this client on one lock look by themselves, and put their keys and look in one step. */
+    static final int FEW = 16;
+
     private final Etcd etcd;
     private final KeyLayout names;
     private final Supplier<String> session;
     private final KeySlots places;
+    /** By the lock's key, for the parts of its line that are wanted. */
+    private final Together<GetOption, Line.Index> looks;
 
     ClaimKeys(Etcd etcd, KeyLayout names, Supplier<String> session) {
         this.etcd = etcd;
         this.names = names;
         this.session = session;
         this.places = new KeySlots(session);
+        this.looks = new Together<>("looking at a line", Integer.MAX_VALUE, this::lookTogether);
+    }
+
+    private boolean isCrowd(String key) {
+        return places.count(key) > FEW;
+    }
+
+    private Mono<Line.Index> look(String key, GetOption part) {
+        return Mono.defer(() -> isCrowd(key) ? looks.ask(key, part) : look(key, () -> part));
+    }
+
+    private Mono<Line.Index> look(String key, Supplier<GetOption> part) {
+        return etcd.get(names.lock(key), part)
+                .map(found -> index(found, found.getHeader().getRevision()));
+    }
+
+    /** Etcd sorts the whole line for each part of it, so that one look for many costs as much as for one. */
+    private Mono<Line.Index> lookTogether(String key, Supplier<List<GetOption>> leaving) {
+        AtomicReference<@Nullable GetOption> part = new AtomicReference<>();
+        return look(key, () -> part.updateAndGet(known -> known == null ? Ranges.partFor(leaving.get()) : known));
+    }
+
+    /** What was read may be the end of the line, backwards. */
+    private static Line.Index index(GetResponse found, long readAt) {
+        List<KeyValue> oldestFirst = found.getKvs().stream()
+                .sorted(Comparator.comparingLong(KeyValue::getCreateRevision))
+                .toList();
+        return Line.of(oldestFirst).index(readAt);
     }
 
     /** The name of the marker of a lease. */
@@ -66,8 +102,7 @@ final class ClaimKeys {
 
     /** Whether the lock has no room for a claim that only tries. */
     Mono<Boolean> isBusy(ClaimState state) {
-        return etcd.get(names.lock(state.claim.key()), beforeATry(state))
-                .map(answer -> !sawRoom(state, answer, answer.getHeader().getRevision()));
+        return look(state.claim.key(), beforeATry(state)).map(found -> !sawRoom(state, found));
     }
 
     private static GetOption beforeATry(ClaimState state) {
@@ -75,17 +110,39 @@ final class ClaimKeys {
     }
 
     /** If its own key is among those that are read, its place there has to be seen. */
-    private static boolean sawRoom(ClaimState state, GetResponse before, long revision) {
-        List<KeyValue> claims = before.getKvs();
-        boolean isRoom = Line.of(claims).admits(state.claim.share());
-        state.sawRoom(isRoom ? revision : 0);
-        return isRoom || claims.stream().anyMatch(kv -> kv.getKey().equals(state.name));
+    private static boolean sawRoom(ClaimState state, Line.Index found) {
+        boolean isRoom = found.line().admits(state.claim.share());
+        state.sawRoom(isRoom ? found.readAt() : 0);
+        return isRoom || found.has(state);
+    }
+
+    /**
+     * What became of a claim's put.
+     *
+     * @param revision at which its key was made, or no positive number if it is not there
+     * @param position where that stands, which may have to be looked for
+     */
+    record Put(long revision, Mono<QueuePosition> position) {
+
+        static final Put NONE = not(QueuePosition.NONE);
+
+        static final Put NO_ROOM = not(QueuePosition.NO_ROOM);
+
+        private static Put not(QueuePosition none) {
+            return new Put(none.revision(), Mono.just(none));
+        }
+
+        boolean isThere() {
+            return revision > 0;
+        }
     }
 
     /**
      * Puts the claim's key unless it is there already, and that of one that only tries only while there is room for it.
+     * Reads where it stands in the same step, but not in a crowd of this client, whose claims look together.
      */
-    Mono<QueuePosition> put(ClaimState state, Lease lease) {
+    Mono<Put> put(ClaimState state, Lease lease) {
+        boolean isCrowd = isCrowd(state.claim.key());
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
         ByteSequence lock = names.lock(state.claim.key());
         boolean tries = state.claim.mode() == Claim.Mode.TRY;
@@ -98,61 +155,73 @@ final class ClaimKeys {
                     Txn guarded = tries
                             ? txn.If(absent, names.nothingSince(state.claim.key(), state.roomSeenAt()))
                             : txn.If(absent);
-                    Txn put = guarded.Then(
-                            Op.put(state.name, state.value, bound),
-                            Op.get(lock, state.isWhole() ? Ranges.LAST_TWO : Ranges.LINE));
+                    Op key = Op.put(state.name, state.value, bound);
+                    Txn put = isCrowd
+                            ? guarded.Then(key)
+                            : guarded.Then(key, Op.get(lock, state.isWhole() ? Ranges.LAST_TWO : Ranges.LINE));
                     Op own = Op.get(state.name, GetOption.DEFAULT);
                     return tries ? put.Else(own, Op.get(lock, beforeATry(state))) : put.Else(own);
                 })
                 .flatMap(answer -> {
                     state.putAnswered();
-                    GetResponse found = answer.getGetResponses().get(0);
                     if (answer.isSucceeded()) {
-                        return Mono.just(position(state, found));
+                        return Mono.just(justPut(state, answer));
                     }
+                    GetResponse found = answer.getGetResponses().get(0);
                     if (found.getKvs().isEmpty()) {
                         return putIfRoom(state, lease, answer);
                     }
                     KeyValue there = found.getKvs().get(0);
                     // On a lease that is not kept alive any more it would go while the claim is believed in.
                     return there.getValue().equals(state.value) && there.getLease() == lease.id
-                            ? look(state, there.getCreateRevision())
+                            ? Mono.just(new Put(there.getCreateRevision(), look(state, there.getCreateRevision())))
                             : replace(there, state, lease);
                 });
     }
 
+    private Put justPut(ClaimState state, TxnResponse answer) {
+        long revision = answer.getHeader().getRevision();
+        return new Put(
+                revision,
+                answer.getGetResponses().stream()
+                        .findFirst()
+                        .map(found -> Mono.just(position(state, index(found, revision), revision)))
+                        .orElseGet(() -> look(state, revision)));
+    }
+
     /** Others came after one that only tries had seen room, and may have left. */
-    private Mono<QueuePosition> putIfRoom(ClaimState state, Lease lease, TxnResponse refused) {
-        if (!sawRoom(
-                state, refused.getGetResponses().get(1), refused.getHeader().getRevision())) {
-            return Mono.just(QueuePosition.NO_ROOM);
+    private Mono<Put> putIfRoom(ClaimState state, Lease lease, TxnResponse refused) {
+        Line.Index found = index(
+                refused.getGetResponses().get(1), refused.getHeader().getRevision());
+        if (!sawRoom(state, found)) {
+            return Mono.just(Put.NO_ROOM);
         }
-        return state.putAgain() ? put(state, lease) : Mono.just(QueuePosition.NONE);
+        return state.putAgain() ? put(state, lease) : Mono.just(Put.NONE);
     }
 
     /**
      * A key was put late, for a claim that had this place before and has ended, or on a lease that is taken to be gone.
      */
-    private Mono<QueuePosition> replace(KeyValue stray, ClaimState state, Lease lease) {
+    private Mono<Put> replace(KeyValue stray, ClaimState state, Lease lease) {
         return deleteIfSame(stray)
-                .then(Mono.defer(() -> state.putAgain() ? put(state, lease) : Mono.just(QueuePosition.NONE)));
+                .then(Mono.defer(() -> state.putAgain() ? put(state, lease) : Mono.just(Put.NONE)));
     }
 
     /** Where the claim's key stands that was made at a revision. */
     Mono<QueuePosition> look(ClaimState state, long revision) {
         GetOption upTo = state.isWhole() ? Ranges.lastTwoUpTo(revision) : Ranges.lineUpTo(revision);
-        return etcd.get(names.lock(state.claim.key()), upTo).map(answer -> position(state, answer));
+        return look(state.claim.key(), upTo).map(found -> position(state, found, revision));
     }
 
-    private static QueuePosition position(ClaimState state, GetResponse found) {
-        return state.isWhole()
-                ? QueuePosition.of(state.name, found)
-                : Line.of(found.getKvs()).positionOf(state.name);
+    private static QueuePosition position(ClaimState state, Line.Index found, long revision) {
+        QueuePosition position = found.positionOf(state, revision);
+        state.standsBehind(position.obstacle());
+        return position;
     }
 
-    /** The names of all claims on a lock, oldest first. */
-    Mono<GetResponse> line(String key) {
-        return etcd.get(names.lock(key), Ranges.LINE);
+    /** The names of all claims on a lock. */
+    Mono<Line.Index> line(String key) {
+        return look(key, Ranges.LINE);
     }
 
     /** A watch on all claims of a lock: emits when it has begun, and each time that it has seen some go. */
@@ -207,7 +276,34 @@ final class ClaimKeys {
         ByteSequence lock = names.lock(state.claim.key());
         return owned
                 ? deleteFirst(state, state.successor())
-                : delete(lock, state.name, state.value).map(wasFirst -> new Deleted(wasFirst, List.of()));
+                : deleteWaiting(lock, state).map(wasFirst -> new Deleted(wasFirst, List.of()));
+    }
+
+    /** While what it was seen to stand behind is there, it was not in, and the line need not be read for that. */
+    private Mono<Boolean> deleteWaiting(ByteSequence lock, ClaimState state) {
+        KeyValue obstacle = state.obstacle();
+        if (obstacle == null) {
+            return delete(lock, state.name, state.value);
+        }
+        Cmp isPut = isPut(state.name, state.value);
+        Cmp waits = new Cmp(obstacle.getKey(), Cmp.Op.EQUAL, CmpTarget.createRevision(obstacle.getCreateRevision()));
+        Op delete = Op.delete(state.name, DeleteOption.DEFAULT);
+        Op otherwise = Op.txn(new Cmp[] {isPut}, new Op[] {lineBefore(lock, state.name), delete}, new Op[0]);
+        return etcd.txn(
+                        Rank.END,
+                        txn -> txn.If(isPut, waits).Then(delete).Else(otherwise))
+                .map(answer -> answer.getTxnResponses().stream().anyMatch(read -> wasIn(read, state.name)));
+    }
+
+    private static Op lineBefore(ByteSequence lock, ByteSequence name) {
+        return Op.get(lock, KeyLayout.share(name).isWhole() ? Ranges.FIRST : Ranges.LINE);
+    }
+
+    /** Whether a claim was deleted, and was in before that, which was read in the same step. */
+    private static boolean wasIn(TxnResponse deleted, ByteSequence name) {
+        return deleted.isSucceeded()
+                && Line.of(deleted.getGetResponses().get(0).getKvs()).holders().stream()
+                        .anyMatch(kv -> kv.getKey().equals(name));
     }
 
     /**
@@ -237,8 +333,8 @@ final class ClaimKeys {
     /** Deletes the key of a claim of which nothing is known but its id; whether it was in. */
     Mono<Boolean> delete(Claim claim) {
         ByteSequence lock = names.lock(claim.key());
-        return etcd.get(lock, Ranges.ALL)
-                .flatMapIterable(GetResponse::getKvs)
+        return looks.ask(claim.key(), Ranges.ALL)
+                .flatMapIterable(found -> found.line().claims())
                 .filter(kv -> ClaimValue.of(kv).claimId().equals(claim.id()))
                 .next()
                 .flatMap(kv -> delete(lock, kv.getKey(), kv.getValue()))
@@ -265,12 +361,11 @@ final class ClaimKeys {
     }
 
     private Mono<Boolean> delete(ByteSequence lock, ByteSequence name, ByteSequence value) {
-        boolean whole = KeyLayout.share(name).isWhole();
-        Op line = Op.get(lock, whole ? Ranges.FIRST : Ranges.LINE);
-        return etcd.txn(Rank.END, txn -> txn.If(isPut(name, value)).Then(line, Op.delete(name, DeleteOption.DEFAULT)))
-                .map(answer -> answer.isSucceeded()
-                        && Line.of(answer.getGetResponses().get(0).getKvs()).holders().stream()
-                                .anyMatch(kv -> kv.getKey().equals(name)));
+        return etcd.txn(
+                        Rank.END,
+                        txn -> txn.If(isPut(name, value))
+                                .Then(lineBefore(lock, name), Op.delete(name, DeleteOption.DEFAULT)))
+                .map(answer -> wasIn(answer, name));
     }
 
     /** The value holds the claim's id, so nothing is deleted that was put for another claim. */

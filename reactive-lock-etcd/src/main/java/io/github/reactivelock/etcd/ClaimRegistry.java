@@ -110,14 +110,22 @@ final class ClaimRegistry implements Lease.Findings {
 
     private Mono<ClaimResult> put(ClaimState state, Lease lease, long askedAt, boolean mayRepeat) {
         // Cached, so that what has to follow the put is done even if the lease turns out to be gone.
-        Mono<QueuePosition> put = keys.put(state, lease)
-                .flatMap(line -> !line.isThere() || state.seen(line.revision())
-                        ? Mono.just(line)
-                        : deleteLate(state, line.revision()).then(Mono.error(() -> state.tooLate())))
+        Mono<ClaimKeys.Put> put = keys.put(state, lease)
+                .flatMap(done -> !done.isThere() || state.seen(done.revision())
+                        ? Mono.just(done)
+                        : deleteLate(state, done.revision()).then(Mono.error(() -> state.tooLate())))
                 .cache();
-        return Mono.zip(put, lease.cover(state, askedAt))
+        return Mono.zip(put.flatMap(done -> position(state, done)), lease.cover(state, askedAt))
                 .flatMap(both -> placed(state, both.getT1(), askedAt, mayRepeat))
                 .onErrorResume(error -> lease.endsWith(error) && mayRepeat, error -> enter(state, askedAt, false));
+    }
+
+    private Mono<QueuePosition> position(ClaimState state, ClaimKeys.Put put) {
+        return put.position().doOnNext(line -> {
+            if (put.isThere() && line.revision() != put.revision()) {
+                vanished(state, put.revision());
+            }
+        });
     }
 
     /**

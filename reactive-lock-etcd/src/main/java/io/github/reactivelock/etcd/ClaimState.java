@@ -1,6 +1,7 @@
 package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
 import io.github.reactivelock.spi.Claim;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -41,6 +42,9 @@ final class ClaimState {
     private boolean ended;
     /** When its client last said that it wants it. */
     private volatile long wantedAt = System.nanoTime();
+
+    /** What it was last seen to stand behind. */
+    private volatile @Nullable KeyValue obstacle;
 
     /** For a claim that only tries: at which revision the lock had room for it. */
     private volatile long roomSeenAt;
@@ -83,6 +87,17 @@ final class ClaimState {
 
     long roomSeenAt() {
         return roomSeenAt;
+    }
+
+    /** As long as this key is there, the claim is not in. What is not known changes nothing. */
+    void standsBehind(@Nullable KeyValue seen) {
+        if (seen != null) {
+            obstacle = seen;
+        }
+    }
+
+    @Nullable KeyValue obstacle() {
+        return obstacle;
     }
 
     /** Whether it is for all of the lock. */

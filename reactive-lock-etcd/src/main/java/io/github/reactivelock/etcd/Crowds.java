@@ -2,7 +2,6 @@ package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.kv.GetResponse;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
@@ -144,18 +143,18 @@ final class Crowds {
     }
 
     /** Whether what is watched is what has to be watched from now on. */
-    private boolean serve(Crowd crowd, Disposable.Swap watch, @Nullable Target watched, GetResponse answer) {
+    private boolean serve(Crowd crowd, Disposable.Swap watch, @Nullable Target watched, Line.Index found) {
         List<Signal> news = new ArrayList<>();
         boolean isStillRight;
         synchronized (this) {
             if (!isInForce(crowd, watch)) {
                 return false;
             }
-            Line line = Line.of(answer.getKvs());
+            Line line = found.line();
             if (line.in() > 0) {
                 crowd.inUpTo = line.claims().get(line.in() - 1).getCreateRevision();
             }
-            crowd.target = admit(crowd, line, answer.getHeader().getRevision(), news);
+            crowd.target = admit(crowd, line, found.readAt(), news);
             isStillRight = !crowd.members.isEmpty() && Objects.equals(crowd.target, watched);
             if (crowd.members.isEmpty()) {
                 crowds.remove(crowd.key);

@@ -17,6 +17,7 @@ import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.Silence;
 import io.github.reactivelock.spi.support.SuspendClock;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -26,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +81,7 @@ final class Etcd {
     private final SuspendClock clock;
     private final AtomicReference<@Nullable Opened> opened = new AtomicReference<>();
     private final Departures departures = new Departures();
+    private final Silence silence = new Silence();
     private volatile boolean closed;
 
     Etcd(ClientSource source, EtcdBackendOptions options) {
@@ -107,7 +110,12 @@ final class Etcd {
     }
 
     Mono<GetResponse> get(ByteSequence key, GetOption option) {
-        return ask(Rank.LOOK, client -> client.getKVClient().get(key, option));
+        return get(key, () -> option);
+    }
+
+    /** What is to be read is asked when the command leaves. */
+    Mono<GetResponse> get(ByteSequence key, Supplier<GetOption> option) {
+        return ask(Rank.LOOK, client -> client.getKVClient().get(key, option.get()));
     }
 
     /** How many changes there have been if the first of them can still be read, or zero. Asked with a key of ours. */
@@ -197,12 +205,20 @@ final class Etcd {
         });
     }
 
+    /**
+     * A command has its time from when it leaves, with as much again for the last attempt. It stands in line only while
+     * etcd answers others.
+     */
     private <T> Mono<T> ask(Rank rank, Function<Client, CompletableFuture<T>> command) {
-        return departures.inTurn(rank, Mono.defer(() -> {
-            // The clock of silence goes on while a verdict is pending.
-            Disposable counting = PAUSES.after(Duration.ofNanos(patience), () -> {});
-            return attempt(command, PAUSES.now() + patience, FIRST_PAUSE).doFinally(signal -> counting.dispose());
-        }));
+        Mono<T> silent = Mono.error(() ->
+                explain(Status.DEADLINE_EXCEEDED.withDescription("no answer").asRuntimeException()));
+        Mono<T> bounded = PAUSES.timeout(
+                Mono.defer(() -> attempt(command, PAUSES.now() + patience, FIRST_PAUSE)), longest(), silent);
+        return departures.inTurn(rank, bounded).timeout(silence.of(longest()), silent);
+    }
+
+    private Duration longest() {
+        return Duration.ofNanos(patience).multipliedBy(2);
     }
 
     private <T> Mono<T> attempt(Function<Client, CompletableFuture<T>> command, long until, Duration pause) {
@@ -214,7 +230,7 @@ final class Etcd {
         }
         return used.client
                 .flatMap(client -> answer(DriverThreads.call(() -> command.apply(client))))
-                .doOnNext(answer -> used.answered())
+                .doOnNext(answer -> answered(used))
                 .onErrorResume(error -> {
                     EtcdFailure failure = explain(error);
                     replaceIfStuck(used, failure);
@@ -314,10 +330,15 @@ final class Etcd {
                         && status.getStatus().getCode() == Status.Code.DEADLINE_EXCEEDED);
     }
 
+    private void answered(Opened used) {
+        used.answered();
+        silence.answered();
+    }
+
     /** A new client connects at once, where the old one would wait. */
     private void replaceIfStuck(Opened used, EtcdFailure failure) {
         if (!failure.isTransient()) {
-            used.answered();
+            answered(used);
         } else if (failure.isUnreachable()
                 && source.isOurs
                 && PAUSES.now() - used.answeredAt > PATIENCE_WITH_A_CLIENT) {

@@ -34,7 +34,8 @@ import reactor.util.retry.Retry;
  *       lock. Its create revision is the fencing token.
  *   <li><b>Claim.</b> One transaction: put the key if it is absent, and read the last two keys up to it. Alone, it owns
  *       the lock; otherwise it waits for the other one, its predecessor. {@code tryAcquire} looks before it puts, so
- *       that it writes nothing if the lock is held, and puts only if no claim came since.
+ *       that it writes nothing if the lock is held, and puts only if no claim came since. Where this backend has more
+ *       than a few claims on the lock, the key is put without reading, and one look at the line serves all of them.
  *   <li><b>Waiting.</b> A watch on the predecessor's key, with require-leader, and a look whether the key is there
  *   still
  *       once the watch has begun. When it is deleted, the last two keys are read again: the claim owns the lock, or has

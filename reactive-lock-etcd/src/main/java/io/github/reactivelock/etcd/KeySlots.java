@@ -28,6 +28,12 @@ final class KeySlots {
         return new KeySlot(key, session.get(), series, free);
     }
 
+    /** How many claims of this client have a place on a lock, as far as names are used again. */
+    synchronized int count(String key) {
+        BitSet numbers = taken.get(key);
+        return numbers == null ? 0 : numbers.cardinality();
+    }
+
     /** Nothing is at the place, and nothing will be. */
     synchronized void giveBack(KeySlot place) {
         BitSet numbers = place.series() == series ? taken.get(place.key()) : null;

@@ -5,7 +5,9 @@ import io.etcd.jetcd.KeyValue;
 import io.github.reactivelock.spi.support.QueueLine;
 import io.github.reactivelock.state.Share;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The claims of a lock in the order in which their keys were made, {@link QueueLine}.
@@ -44,15 +46,48 @@ record Line(QueueLine<KeyValue> queue) {
         return queue.admits(share);
     }
 
-    /** Where the claim of that name stands, which is for a share. */
-    QueuePosition positionOf(ByteSequence name) {
+    /** Who stands where, so that one look at a long line serves many claims. */
+    Index index(long readAt) {
+        Map<ByteSequence, Integer> places = new HashMap<>(claims().size() * 2);
         for (int place = 0; place < claims().size(); place++) {
-            KeyValue claim = claims().get(place);
-            if (claim.getKey().equals(name)) {
-                return new QueuePosition(claim.getCreateRevision(), place < in() ? null : awaited(place));
-            }
+            places.put(claims().get(place).getKey(), place);
         }
-        return QueuePosition.NONE;
+        return new Index(this, places, readAt);
+    }
+
+    /**
+     * A line in which claims are found by their names.
+     *
+     * @param line as it was read, or its end with the claim that is looked for and the one before it
+     * @param places by name
+     * @param readAt the store's revision then
+     */
+    record Index(Line line, Map<ByteSequence, Integer> places, long readAt) {
+
+        /** Where the claim stands whose key was made at a revision. */
+        QueuePosition positionOf(ClaimState state, long revision) {
+            int place = places.getOrDefault(state.name, -1);
+            if (place < 0 || line.claims().get(place).getCreateRevision() != revision) {
+                return QueuePosition.NONE;
+            }
+            if (place == 0 || (!state.isWhole() && place < line.in())) {
+                return new QueuePosition(revision, null, null);
+            }
+            if (state.isWhole()) {
+                return new QueuePosition(
+                        revision,
+                        line.claims().get(place - 1),
+                        line.claims().get(0));
+            }
+            KeyValue awaited = line.awaited(place);
+            boolean isWhole = KeyLayout.share(awaited.getKey()).isWhole();
+            return new QueuePosition(revision, awaited, isWhole ? awaited : null);
+        }
+
+        /** Whether a claim has a key there, of any age. */
+        boolean has(ClaimState state) {
+            return places.containsKey(state.name);
+        }
     }
 
     /**

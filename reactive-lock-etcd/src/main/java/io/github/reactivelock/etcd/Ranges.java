@@ -3,6 +3,7 @@ package io.github.reactivelock.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.options.GetOption;
 import io.github.reactivelock.state.LockInfo;
+import java.util.List;
 
 /** Parts of a lock's line of claims, which stand in the order in which their keys were made. */
 final class Ranges {
@@ -28,6 +29,15 @@ final class Ranges {
 
     /** The newest claim and the one before it. */
     static final GetOption LAST_TWO = newestFirst().build();
+
+    /** What shows all that is wanted, of one look at a line or of several. */
+    static GetOption partFor(List<GetOption> wanted) {
+        GetOption first = wanted.isEmpty() ? FIRST : wanted.get(0);
+        if (wanted.stream().allMatch(other -> other == first)) {
+            return first;
+        }
+        return wanted.contains(ALL) ? ALL : LINE;
+    }
 
     /** How many claims a part of a list is made of. */
     static final int PART = 500;

@@ -86,16 +86,16 @@ abstract class EtcdFixture {
     }
 
     LockClient client(EtcdLockBackend backend) {
-        return added(LockClient.builder(backend)
+        return opened(LockClient.builder(backend)
                 .commandTimeout(Duration.ofSeconds(40))
                 .build());
     }
 
     LockClient promptClient() {
-        return added(LockClient.create(EtcdLockBackend.connect(server.uri())));
+        return opened(LockClient.create(EtcdLockBackend.connect(server.uri())));
     }
 
-    private LockClient added(LockClient client) {
+    LockClient opened(LockClient client) {
         clients.add(client);
         return client;
     }

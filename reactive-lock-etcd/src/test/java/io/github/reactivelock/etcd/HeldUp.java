@@ -31,6 +31,11 @@ final class HeldUp implements ClientInterceptor {
     /** How many reads of a key or a line were answered. */
     final AtomicInteger reads = new AtomicInteger();
 
+    /** How many changes of claims read a line, or its end, in the same step. */
+    final AtomicInteger linesInChanges = new AtomicInteger();
+
+    private final AtomicInteger looksUnanswered = new AtomicInteger();
+    private final AtomicInteger mostLooksUnanswered = new AtomicInteger();
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
     private final Queue<Runnable> kept = new ConcurrentLinkedQueue<>();
     private boolean isOpen;
@@ -82,6 +87,11 @@ final class HeldUp implements ClientInterceptor {
         return waiting.size();
     }
 
+    /** How many reads of a line were unanswered at a time. */
+    int mostLooksUnanswered() {
+        return mostLooksUnanswered.get();
+    }
+
     @Override
     public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel channel) {
         return new SimpleForwardingClientCall<>(channel.newCall(method, options)) {
@@ -89,6 +99,7 @@ final class HeldUp implements ClientInterceptor {
             private volatile boolean isKept;
             /** And not a question whether the connection is alive. */
             private volatile boolean isLook;
+            private volatile boolean isOfALine;
 
             @Override
             public void start(Listener<A> listener, Metadata headers) {
@@ -105,6 +116,9 @@ final class HeldUp implements ClientInterceptor {
                                 if (isLook) {
                                     int unused = reads.incrementAndGet();
                                 }
+                                if (isOfALine) {
+                                    int unused = looksUnanswered.decrementAndGet();
+                                }
                             }
                         },
                         headers);
@@ -113,6 +127,14 @@ final class HeldUp implements ClientInterceptor {
             @Override
             public void sendMessage(Q message) {
                 isLook = message instanceof RangeRequest request && !request.getSerializable();
+                isOfALine = isLook && message instanceof RangeRequest request && isSorted(request);
+                if (isOfALine) {
+                    int unused = mostLooksUnanswered.accumulateAndGet(looksUnanswered.incrementAndGet(), Math::max);
+                }
+                if (message instanceof TxnRequest request
+                        && request.getSuccessList().stream().anyMatch(step -> isSorted(step.getRequestRange()))) {
+                    int unused = linesInChanges.incrementAndGet();
+                }
                 late = (puts && message instanceof TxnRequest) || (looks && isLook);
                 isKept = (deletions && isDeletion(message)) || (unsentPuts && isPut(message));
                 keep(isKept, () -> pass(isOfClaims(message), () -> super.sendMessage(message)));
@@ -121,6 +143,10 @@ final class HeldUp implements ClientInterceptor {
             @Override
             public void halfClose() {
                 keep(isKept, super::halfClose);
+            }
+
+            private boolean isSorted(RangeRequest request) {
+                return request.getSortOrder() != RangeRequest.SortOrder.NONE;
             }
 
             private boolean isDeletion(Q message) {
