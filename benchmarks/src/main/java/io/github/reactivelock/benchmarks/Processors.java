@@ -25,7 +25,8 @@ final class Processors {
     }
 
     /**
-     * Separates them until {@link #close}. With one processor, or without {@code taskset}, it changes nothing, and prints a line about that.
+     * Separates them until {@link #close}. With one processor, or without {@code taskset}, it changes nothing, and
+     * prints a line about that.
      */
     static Processors apart(List<Long> servers, long client, Report report) {
         List<Long> moved = new ArrayList<>(servers);

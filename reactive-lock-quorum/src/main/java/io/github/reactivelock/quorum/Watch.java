@@ -47,7 +47,9 @@ final class Watch {
     private final Map<Long, Holder> open = new LinkedHashMap<>();
 
     private final Set<Long> ended = new LinkedHashSet<>();
-    /** Of those that ended: what looks did not show any more. Nodes answer one after the other, so a look may be torn. */
+    /**
+     * Of those that ended: what looks did not show any more. Nodes answer one after the other, so a look may be torn.
+     */
     private final Set<Long> missed = new LinkedHashSet<>();
 
     private long newest;

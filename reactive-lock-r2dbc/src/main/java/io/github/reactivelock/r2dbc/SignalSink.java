@@ -12,8 +12,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Signals for clients: for this one at once, for others over PostgreSQL's notifications, or by a ring that has them look
- * ({@link Bell}). Every client has a channel of its own, and all share one for the locks that are watched. Safe for use from any thread.
+ * Signals for clients: for this one at once, for others over PostgreSQL's notifications, or by a ring that has them
+ * look ({@link Bell}). Every client has a channel of its own, and all share one for the locks that are watched. Safe
+ * for use from any thread.
  */
 final class SignalSink {
 

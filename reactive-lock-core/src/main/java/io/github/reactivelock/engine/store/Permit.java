@@ -4,8 +4,8 @@ import io.github.reactivelock.engine.user.Mailbox;
 import io.github.reactivelock.spi.ClaimResult;
 
 /**
- * A claim that has left, and its place in the {@link Window}. It counts there until it is settled: by its answer, or, if
- * it is not waited for any more, when a store that is late has had its time for it. One that stands in a line of the
+ * A claim that has left, and its place in the {@link Window}. It counts there until it is settled: by its answer, or,
+ * if it is not waited for any more, when a store that is late has had its time for it. One that stands in a line of the
  * backend takes no turn from others, as the store has not got it; its time begins anew with each look that finds it
  * there, because it may leave right after that. Touched only inside its key's events, but for its time.
  *

@@ -2,15 +2,16 @@
  * What leaves for the store, and how its answers are waited for. The questions of all locks of a client go through one
  * {@link io.github.reactivelock.engine.store.Gate}, which knows whether the store has ever answered
  * ({@link io.github.reactivelock.engine.store.Opening}) and how many questions at once it can bear
- * ({@link io.github.reactivelock.engine.store.Window}; a {@link io.github.reactivelock.engine.store.Permit} is one claim's place there). {@code docs/design/claims.md} says why.
+ * ({@link io.github.reactivelock.engine.store.Window}; a {@link io.github.reactivelock.engine.store.Permit} is one
+ * claim's place there). {@code docs/design/claims.md} says why.
  *
  * <table>
  * <caption>Who runs where</caption>
  * <tr><th>class</th><th>state</th><th>runs on</th></tr>
  * <tr><td>{@code Opening}</td><td>asked, answered; its Javadoc has the table</td><td>any thread</td></tr>
  * <tr><td>{@code Window}</td><td>how many may be on their way</td><td>any thread; its counts are lock-free</td></tr>
- * <tr><td>{@code Permit}</td><td>counted, in a line of the backend, settled; its Javadoc has the table</td><td>events of
- * the claim's key; its time, any thread</td></tr>
+ * <tr><td>{@code Permit}</td><td>counted, in a line of the backend, settled; its Javadoc has the table</td><td>events
+ * of the claim's key; its time, any thread</td></tr>
  * <tr><td>{@code Gate}, {@link io.github.reactivelock.engine.store.StoreAnswer}</td><td>one mailbox of what waits to
  * leave</td><td>the asking thread, a driver's thread, the timer</td></tr>
  * <tr><td>{@link io.github.reactivelock.engine.store.Renewals}</td><td>those due since the last

@@ -19,8 +19,8 @@ import reactor.core.publisher.Signal;
  * Which commands of a store leave for its server, and when. Only so many are unanswered at a time, the others stand in
  * a line: one that is not wanted any more goes from there without a trace. One that has left counts until it is
  * answered, whether its asker still waits or not, because driver and server deal with it all the same. Of
- * {@value #TURNS} that leave, one is the one that has stood longest, of any rank, so none stands for ever behind others.
- * Safe for use from any thread.
+ * {@value #TURNS} that leave, one is the one that has stood longest, of any rank, so none stands for ever behind
+ * others. Safe for use from any thread.
  */
 public final class Departures {
 

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * Judges what clients report of holds. A loss that comes of a store which does not confirm is at risk before, in time unless
- * the process was paused or its timers were late, and until the loss. Who asks for a hold's states hears no other end
- * than the listener, and in the end no subscriber still waits for one.
+ * Judges what clients report of holds. A loss that comes of a store which does not confirm is at risk before, in time
+ * unless the process was paused or its timers were late, and until the loss. Who asks for a hold's states hears no
+ * other end than the listener, and in the end no subscriber still waits for one.
  *
  * <p>A loss that cannot be foreseen is one by an operator, by a store that lost its data or whose clock jumped, by the
  * longest hold, by the end of the client, one that is learned only at the release, and one of which the answer to a
