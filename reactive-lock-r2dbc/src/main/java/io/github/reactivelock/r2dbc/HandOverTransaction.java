@@ -41,6 +41,7 @@ final class HandOverTransaction {
             HandOverTransaction transfer = new HandOverTransaction(session, pushes, key);
             return session.bounded(session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row))))
                     .doOnNext(done -> {
+                        session.sql().noteHandedOn();
                         transfer.ours.forEach(pushes::push);
                         pushes.ring(transfer.served);
                     })

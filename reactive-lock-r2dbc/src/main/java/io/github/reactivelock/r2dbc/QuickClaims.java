@@ -124,7 +124,7 @@ final class QuickClaims {
     private Mono<ClaimResult> takenAndSeen(Session session, Claim claim) {
         byte[] key = Keys.bytes(claim.key());
         long lease = Keys.micros(claim.lease());
-        return waits.isWaitedFor(claim.key()) || session.sql().isDoubtful()
+        return waits.isWaitedFor(claim.key()) || !session.sql().handsOn()
                 ? Mono.empty()
                 : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))
                         .then(session.alone(session.one("look", Seen::read, key)))

@@ -182,7 +182,7 @@ final class Session {
         }
         return sql.isMySql()
                 ? script(statement, read, parameters)
-                        .doOnNext(rows -> sql.compoundsWork())
+                        .doOnNext(rows -> sql.noteHandedOn())
                         .onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
                             sql.forgetScripts(error);
                             return elsewhere();
@@ -244,7 +244,7 @@ final class Session {
     private <T> Mono<T> inOne(Mono<List<T>> answer) {
         return (sql.dialect == Dialect.POSTGRESQL
                         ? alone(answer)
-                        : answer.doOnNext(rows -> sql.compoundsWork())
+                        : answer.doOnNext(rows -> sql.noteHandedOn())
                                 .onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
                                     sql.forgetCompounds();
                                     return elsewhere();

@@ -75,12 +75,11 @@ final class Sql {
     private final Map<String, List<String>> scripts = new HashMap<>();
 
     private volatile boolean compounds = true;
-    private volatile boolean isDoubtful;
     private volatile boolean severalAllowed;
     private final AtomicBoolean scriptsWork = new AtomicBoolean();
     private volatile boolean learned;
     private final AtomicBoolean asked = new AtomicBoolean();
-    private volatile boolean compoundsWork;
+    private volatile boolean handsOn;
     private volatile boolean boundWhenOpened;
 
     Sql(Dialect dialect, String prefix) {
@@ -123,33 +122,32 @@ final class Sql {
         return isMySql() ? scriptsWork.get() && scripts.containsKey(name) : statements.containsKey(name);
     }
 
-    /**
-     * Whether a command may begin with the plain statement for the common case. In MariaDB not before a compound
-     * statement was carried out: where these do not work, no claim may get a lock that could not be given to the next.
-     */
+    /** Whether a command may begin with the plain statement for the common case, and go on with the long one. */
     boolean knowsBoth() {
-        return dialect == Dialect.POSTGRESQL || ((compounds || scriptsWork.get()) && compoundsWork);
-    }
-
-    /** A compound statement was carried out, or a script. */
-    void compoundsWork() {
-        compoundsWork = true;
+        return dialect == Dialect.POSTGRESQL || ((compounds || scriptsWork.get()) && handsOn);
     }
 
     /**
-     * What says that it is MariaDB did not understand a compound statement: it may be something else, or in a mode in
-     * which transactions do not work either. So nothing but those is used from then on, and no lock is taken before
-     * one has worked.
+     * Whether a plain statement may take a lock. In MariaDB and MySQL not before a transaction was carried out that hands
+     * a lock on: where none is (a binary log by statements, the driver of MySQL in Oracle mode), no claim may get a lock
+     * that could not be given to the next.
+     */
+    boolean handsOn() {
+        return dialect != Dialect.MARIADB || handsOn;
+    }
+
+    /** Such a transaction was carried out: a compound statement, a script, or one of single statements. */
+    void noteHandedOn() {
+        handsOn = true;
+    }
+
+    /**
+     * What says that it is MariaDB did not understand a compound statement, so it gets transactions of single
+     * statements.
      */
     void forgetCompounds() {
         compounds = false;
         scriptsWork.set(false);
-        isDoubtful = true;
-    }
-
-    /** Whether only a transaction shows that a lock which is taken can be handed on. */
-    boolean isDoubtful() {
-        return isDoubtful;
     }
 
     /** Something on the way to MySQL does not take several statements as one text; said once. */
