@@ -171,11 +171,12 @@ final class Connection {
         /** It is its turn. */
         @Override
         public void run() {
-            boolean isFirst = firstLeftAt.compareAndSet(0, System.nanoTime());
+            boolean unused = firstLeftAt.compareAndSet(0, System.nanoTime());
             underWay.add(this);
-            boolean limited = limit.update(PAUSES.after(longestAnswer(), () -> answered(null, new TimeoutException())));
+            boolean unusedUpdate =
+                    limit.update(PAUSES.after(longestAnswer(), () -> answered(null, new TimeoutException())));
             try {
-                Disposable unused = thread.schedule(this::leave);
+                Disposable unusedTask = thread.schedule(this::leave);
             } catch (RejectedExecutionException e) {
                 answered(null, e);
             }
