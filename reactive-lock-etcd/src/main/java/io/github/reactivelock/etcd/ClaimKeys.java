@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -191,8 +192,8 @@ final class ClaimKeys {
 
     /** Others came after one that only tries had seen room, and may have left. */
     private Mono<Put> putIfRoom(ClaimState state, Lease lease, TxnResponse refused) {
-        Line.Index found = index(
-                refused.getGetResponses().get(1), refused.getHeader().getRevision());
+        Line.Index found =
+                index(refused.getGetResponses().get(1), refused.getHeader().getRevision());
         if (!sawRoom(state, found)) {
             return Mono.just(Put.NO_ROOM);
         }
@@ -203,8 +204,7 @@ final class ClaimKeys {
      * A key was put late, for a claim that had this place before and has ended, or on a lease that is taken to be gone.
      */
     private Mono<Put> replace(KeyValue stray, ClaimState state, Lease lease) {
-        return deleteIfSame(stray)
-                .then(Mono.defer(() -> state.putAgain() ? put(state, lease) : Mono.just(Put.NONE)));
+        return deleteIfSame(stray).then(Mono.defer(() -> state.putAgain() ? put(state, lease) : Mono.just(Put.NONE)));
     }
 
     /** Where the claim's key stands that was made at a revision. */
@@ -215,7 +215,7 @@ final class ClaimKeys {
 
     private static QueuePosition position(ClaimState state, Line.Index found, long revision) {
         QueuePosition position = found.positionOf(state, revision);
-        state.standsBehind(position.obstacle());
+        state.standsBehind(position.obstacles());
         return position;
     }
 
@@ -281,17 +281,16 @@ final class ClaimKeys {
 
     /** While what it was seen to stand behind is there, it was not in, and the line need not be read for that. */
     private Mono<Boolean> deleteWaiting(ByteSequence lock, ClaimState state) {
-        KeyValue obstacle = state.obstacle();
-        if (obstacle == null) {
+        List<KeyValue> obstacles = state.obstacles();
+        if (obstacles.isEmpty()) {
             return delete(lock, state.name, state.value);
         }
         Cmp isPut = isPut(state.name, state.value);
-        Cmp waits = new Cmp(obstacle.getKey(), Cmp.Op.EQUAL, CmpTarget.createRevision(obstacle.getCreateRevision()));
+        Cmp[] waits = Stream.concat(Stream.of(isPut), obstacles.stream().map(ClaimKeys::isThere))
+                .toArray(Cmp[]::new);
         Op delete = Op.delete(state.name, DeleteOption.DEFAULT);
         Op otherwise = Op.txn(new Cmp[] {isPut}, new Op[] {lineBefore(lock, state.name), delete}, new Op[0]);
-        return etcd.txn(
-                        Rank.END,
-                        txn -> txn.If(isPut, waits).Then(delete).Else(otherwise))
+        return etcd.txn(Rank.END, txn -> txn.If(waits).Then(delete).Else(otherwise))
                 .map(answer -> answer.getTxnResponses().stream().anyMatch(read -> wasIn(read, state.name)));
     }
 
@@ -368,6 +367,14 @@ final class ClaimKeys {
                 .map(answer -> wasIn(answer, name));
     }
 
+    private static Cmp isThere(KeyValue key) {
+        return isThere(key.getKey(), key.getCreateRevision());
+    }
+
+    private static Cmp isThere(ByteSequence name, long revision) {
+        return new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
+    }
+
     /** The value holds the claim's id, so nothing is deleted that was put for another claim. */
     private static Cmp isPut(ByteSequence name, ByteSequence value) {
         return new Cmp(name, Cmp.Op.EQUAL, CmpTarget.value(value));
@@ -399,7 +406,7 @@ final class ClaimKeys {
 
     /** Deletes the key of that name that was made at a revision. */
     Mono<Void> delete(ByteSequence name, long revision) {
-        Cmp same = new Cmp(name, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
+        Cmp same = isThere(name, revision);
         return etcd.txn(Rank.END, txn -> txn.If(same).Then(Op.delete(name, DeleteOption.DEFAULT)))
                 .then();
     }

@@ -3,6 +3,7 @@ package io.github.reactivelock.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.github.reactivelock.spi.Claim;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -44,7 +45,7 @@ final class ClaimState {
     private volatile long wantedAt = System.nanoTime();
 
     /** What it was last seen to stand behind. */
-    private volatile @Nullable KeyValue obstacle;
+    private volatile List<KeyValue> obstacles = List.of();
 
     /** For a claim that only tries: at which revision the lock had room for it. */
     private volatile long roomSeenAt;
@@ -89,15 +90,13 @@ final class ClaimState {
         return roomSeenAt;
     }
 
-    /** As long as this key is there, the claim is not in. What is not known changes nothing. */
-    void standsBehind(@Nullable KeyValue seen) {
-        if (seen != null) {
-            obstacle = seen;
-        }
+    /** As long as all these keys are there, the claim is not in. */
+    void standsBehind(List<KeyValue> seen) {
+        obstacles = seen;
     }
 
-    @Nullable KeyValue obstacle() {
-        return obstacle;
+    List<KeyValue> obstacles() {
+        return obstacles;
     }
 
     /** Whether it is for all of the lock. */

@@ -16,6 +16,9 @@ import java.util.Map;
  */
 record Line(QueueLine<KeyValue> queue) {
 
+    /** A transaction of etcd has no more than 128 compares. */
+    private static final int MOST_COMPARED = 100;
+
     static Line of(Collection<KeyValue> oldestFirst) {
         return new Line(QueueLine.of(List.copyOf(oldestFirst), claim -> KeyLayout.share(claim.getKey())));
     }
@@ -71,23 +74,29 @@ record Line(QueueLine<KeyValue> queue) {
                 return QueuePosition.NONE;
             }
             if (place == 0 || (!state.isWhole() && place < line.in())) {
-                return new QueuePosition(revision, null, null);
+                return new QueuePosition(revision, null, List.of());
             }
             if (state.isWhole()) {
                 return new QueuePosition(
                         revision,
                         line.claims().get(place - 1),
-                        line.claims().get(0));
+                        List.of(line.claims().get(0)));
             }
             KeyValue awaited = line.awaited(place);
             boolean isWhole = KeyLayout.share(awaited.getKey()).isWhole();
-            return new QueuePosition(revision, awaited, isWhole ? awaited : null);
+            return new QueuePosition(revision, awaited, isWhole ? List.of(awaited) : line.inTheWayOf(state));
         }
 
         /** Whether a claim has a key there, of any age. */
         boolean has(ClaimState state) {
             return places.containsKey(state.name);
         }
+    }
+
+    /** Those that are in, if they leave too little, and else the first that waits too; none if they are very many. */
+    private List<KeyValue> inTheWayOf(ClaimState state) {
+        int some = state.claim.share().fitsBeside(units()) ? in() + 1 : in();
+        return some > MOST_COMPARED ? List.of() : List.copyOf(claims().subList(0, some));
     }
 
     /**

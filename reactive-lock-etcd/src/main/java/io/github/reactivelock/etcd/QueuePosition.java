@@ -1,6 +1,7 @@
 package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.KeyValue;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,14 +10,13 @@ import org.jspecify.annotations.Nullable;
  * @param revision the create revision of the claim's key, or no positive number if it is not there
  * @param predecessor the key that it waits for, which for the whole of a lock is the one just before it; null if it
  *     waits for none
- * @param obstacle a key before it beside which it is not in, as old as was seen; null if none is known
+ * @param obstacles keys before it: as long as all of them are there, it is not in; none if that is not known
  */
-record QueuePosition(
-        long revision, @Nullable KeyValue predecessor, @Nullable KeyValue obstacle) {
+record QueuePosition(long revision, @Nullable KeyValue predecessor, List<KeyValue> obstacles) {
 
     /** The claim is not there. */
-    static final QueuePosition NONE = new QueuePosition(0, null, null);
+    static final QueuePosition NONE = new QueuePosition(0, null, List.of());
 
     /** The claim only tries, and was not put because the lock is taken. */
-    static final QueuePosition NO_ROOM = new QueuePosition(-1, null, null);
+    static final QueuePosition NO_ROOM = new QueuePosition(-1, null, List.of());
 }

@@ -99,6 +99,7 @@ final class HeldUp implements ClientInterceptor {
             private volatile boolean isKept;
             /** And not a question whether the connection is alive. */
             private volatile boolean isLook;
+
             private volatile boolean isOfALine;
 
             @Override

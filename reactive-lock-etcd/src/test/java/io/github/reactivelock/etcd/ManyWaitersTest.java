@@ -9,6 +9,7 @@ import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.support.Departures;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,8 +61,8 @@ class ManyWaitersTest extends EtcdFixture {
     @Test
     void aCrowdReadsItsLineTogetherAndNotWithEachPutAndRelease() throws InterruptedException {
         HeldUp held = new HeldUp();
-        EtcdLockBackend backend =
-                opened(EtcdLockBackend.connect(Client.builder().interceptor(held).endpoints(server.uri()), PATIENT));
+        EtcdLockBackend backend = opened(
+                EtcdLockBackend.connect(Client.builder().interceptor(held).endpoints(server.uri()), PATIENT));
         Claim owner = claim();
         assertThat(granted(Etcds.get(backend.claim(owner)))).isPositive();
         List<Claim> waiting = Stream.generate(this::claim).limit(MANY).toList();
@@ -85,10 +86,34 @@ class ManyWaitersTest extends EtcdFixture {
     }
 
     @Test
+    void claimsForPermitsThatLeaveReadNoLine() throws InterruptedException {
+        HeldUp held = new HeldUp();
+        EtcdLockBackend backend = opened(
+                EtcdLockBackend.connect(Client.builder().interceptor(held).endpoints(server.uri()), PATIENT));
+        List<Claim> in = Stream.generate(this::permit).limit(2).toList();
+        in.forEach(claim -> assertThat(granted(Etcds.get(backend.claim(claim)))).isPositive());
+        List<Claim> waiting = Stream.generate(this::permit).limit(MANY).toList();
+        areQueued(backend, waiting);
+        int before = held.linesInChanges.get();
+
+        List<CompletableFuture<Boolean>> released =
+                waiting.stream().map(claim -> backend.release(claim).toFuture()).toList();
+        assertThat(released.stream().map(Etcds::get)).hasSize(MANY).containsOnly(false);
+        assertThat(before).as("puts that read the line").isLessThanOrEqualTo(ClaimKeys.FEW);
+        assertThat(held.linesInChanges).as("and releases too").hasValue(before);
+        in.forEach(claim -> assertThat(Etcds.get(backend.release(claim))).isTrue());
+    }
+
+    private Claim permit() {
+        Claim whole = claim();
+        return new Claim(key, whole.id(), whole.owner(), LEASE, Claim.Mode.QUEUE, whole.keeping(), Share.permits(1, 2));
+    }
+
+    @Test
     void triesOfACrowdLookTogether() {
         HeldUp held = new HeldUp();
-        EtcdLockBackend backend =
-                opened(EtcdLockBackend.connect(Client.builder().interceptor(held).endpoints(server.uri()), PATIENT));
+        EtcdLockBackend backend = opened(
+                EtcdLockBackend.connect(Client.builder().interceptor(held).endpoints(server.uri()), PATIENT));
         Claim owner = claim();
         assertThat(granted(Etcds.get(backend.claim(owner)))).isPositive();
 
@@ -125,12 +150,10 @@ class ManyWaitersTest extends EtcdFixture {
     @Test
     void commandsThatAreNeverAnsweredHoldUpNoOtherForGood() throws InterruptedException {
         HeldUp held = new HeldUp();
-        Client users = Client.builder()
-                .interceptor(held)
-                .endpoints(server.uri())
-                .build();
-        EtcdLockBackend backend = opened(EtcdLockBackend.using(
-                users, EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1))));
+        Client users =
+                Client.builder().interceptor(held).endpoints(server.uri()).build();
+        EtcdLockBackend backend = opened(
+                EtcdLockBackend.using(users, EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1))));
         assertThat(Etcds.get(backend.inspect(key).retry()).isFree()).isTrue();
 
         held.unsentPuts = true;
@@ -148,11 +171,34 @@ class ManyWaitersTest extends EtcdFixture {
         users.close();
     }
 
+    /** Each that leaves has its time, so the last ones would wait for many times that. */
+    @Test
+    void whoStandsInLineIsToldWhenEtcdAnswersNone() throws InterruptedException {
+        HeldUp held = new HeldUp();
+        Client users =
+                Client.builder().interceptor(held).endpoints(server.uri()).build();
+        EtcdLockBackend backend = opened(
+                EtcdLockBackend.using(users, EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1))));
+        assertThat(Etcds.get(backend.inspect(key).retry()).isFree()).isTrue();
+
+        held.unsentPuts = true;
+        List<CompletableFuture<ClaimResult>> claims = Stream.generate(this::claim)
+                .limit(10L * Departures.MOST)
+                .map(claim -> backend.claim(claim).toFuture())
+                .toList();
+
+        assertThat(claims.stream().map(claim -> Etcds.error(Mono.fromFuture(claim))))
+                .allSatisfy(error -> assertThat(error).hasMessageContaining("no answer"));
+        assertThat(held.unsent()).as("puts that left").isLessThan(5 * Departures.MOST);
+        Etcds.get(backend.close());
+        users.close();
+    }
+
     @Test
     void allFlowsOfACrowdAreServedAndTheHolderBesideThemKeepsItsLock() throws Exception {
         LockClient client = opened(LockClient.create(EtcdLockBackend.connect(server.uri())));
-        LockClient lock = client.with(
-                client.options().withFairness(Fairness.FIFO).withLease(Duration.ofSeconds(12)));
+        LockClient lock =
+                client.with(client.options().withFairness(Fairness.FIFO).withLease(Duration.ofSeconds(12)));
         LockHandle holder = Etcds.get(lock.acquire(key));
         AtomicInteger served = new AtomicInteger();
         Queue<Throwable> failed = new ConcurrentLinkedQueue<>();
