@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.Pauses;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Row;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -41,9 +43,11 @@ import reactor.core.publisher.MonoSink;
  * HEARS     slept through its own rings                      -> DEAF
  * HEARS     slept through others' rings again and again      -> DEAF
  * HEARS     nothing has waited for half a minute             -> ABSENT
+ * HEARS     more than 1,500 claims wait                      -> UNPROVED until they are fewer
  * any       the connection is another's too                  -> DEAF
  * any       the connection broke, or is silent               -> ABSENT, the next try is due after 50 ms to a second
- * DEAF      30 s, then twice as long each time, to ten minutes -> ABSENT, the next try is due
+ * any       the server refuses the name or a look            -> DEAF
+ * DEAF      30 s, then twice as long each time, to 8 minutes -> ABSENT, the next try is due
  * </pre>
  */
 final class Bell {
@@ -53,15 +57,21 @@ final class Bell {
     /** The statement sleeps for two seconds. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
-    private static final Duration TO_FALL_ASLEEP = Duration.ofMillis(30);
+    private static final Duration TO_FALL_ASLEEP = Duration.ofMillis(100);
+    /** Where nothing hurries: a ring that finds it awake ends a look, which the driver of MariaDB logs. */
+    private static final Duration TO_SLEEP_SOUND = Duration.ofMillis(700);
+
     private static final Duration BETWEEN_RINGS = Duration.ofMillis(250);
-    private static final int RINGS = 5;
+    private static final int RINGS = 4;
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration DEAFNESS = Duration.ofSeconds(30);
     private static final int MOST_DOUBLINGS = 4;
     /** Microseconds; a grant that is younger than that at the end of a sleep may have its ring on the way. */
     private static final long LATE = 250_000;
+
+    /** Claims in one statement; more of them are looked for by time, because each ring would say them all. */
+    private static final int MOST_CLAIMS = 1_500;
 
     private static final int LOST = 2;
     private static final int TOO_MANY_LOST = 4;
@@ -70,8 +80,7 @@ final class Bell {
     /** A claim that was served, for how many microseconds; or, by a dot, how the listener's statement ended. */
     private record Line(String claimId, long token, long age) {
         static Line read(Row row) {
-            return new Line(
-                    LockRow.text(row, "claim_id"), LockRow.number(row, "token"), LockRow.number(row, "age"));
+            return new Line(LockRow.text(row, "claim_id"), LockRow.number(row, "token"), LockRow.number(row, "age"));
         }
 
         boolean isEnd() {
@@ -153,7 +162,10 @@ final class Bell {
         if (resting != null) {
             resting.success(true);
         }
-        if (database.listens && !stopped.get() && database.sql.knows("listen") && listening.compareAndSet(false, true)) {
+        if (database.listens
+                && !stopped.get()
+                && database.sql.knows("listen")
+                && listening.compareAndSet(false, true)) {
             life.update(FireAndForget.run(
                     "listening",
                     Mono.defer(this::opened).repeat(() -> isWanted()).then().doFinally(end -> {
@@ -219,18 +231,19 @@ final class Bell {
     }
 
     private void failed(Throwable error) {
-        boolean isDeaf = error instanceof Deaf || R2dbcFailure.lasts(error);
+        boolean isDeaf = error instanceof Deaf || R2dbcFailure.lasts(error) || isRefused(error);
         Duration pause;
         if (isDeaf) {
             int times = deafnesses.getAndIncrement();
             pause = DEAFNESS.multipliedBy(1L << Math.min(MOST_DOUBLINGS, times));
-            log.warn(
-                    "rings of MariaDB or MySQL are not heard ({}): a lock that is given to another process is noticed"
-                            + " within 5 ms to a second, and ringing is tried again in {} s. All clients of the locks"
-                            + " need one user of one server, or turn ringing off"
-                            + " (R2dbcBackendOptions.withoutNotifications())",
-                    String.valueOf(error.getMessage()),
-                    pause.toSeconds());
+            log.atLevel(times == 0 ? Level.WARN : Level.DEBUG)
+                    .log(
+                            "rings of MariaDB or MySQL are not heard ({}): a lock that is given to another process is noticed"
+                                    + " within 5 ms to a second, and ringing is tried again in {} s. All clients of the locks"
+                                    + " need one user of one server, or turn ringing off"
+                                    + " (R2dbcBackendOptions.withoutNotifications())",
+                            String.valueOf(error.getMessage()),
+                            pause.toSeconds());
         } else {
             log.debug("the connection of the listener broke", error);
             pause = FIRST_PAUSE.multipliedBy(1L << Math.min(10, failures.getAndIncrement()));
@@ -240,8 +253,20 @@ final class Bell {
         due = System.nanoTime() + pause.toNanos();
     }
 
+    /** As Galera refuses user-level locks. A table that is locked will be free. */
+    private static boolean isRefused(Throwable error) {
+        return error instanceof R2dbcException known
+                && known.getErrorCode() > 0
+                && !R2dbcFailure.isBroken(error)
+                && !R2dbcFailure.passes(error)
+                && !R2dbcFailure.wasRolledBack(error)
+                && !R2dbcFailure.isLockTimeout(error);
+    }
+
     private static Mono<Void> after(Duration pause) {
-        return pause.isZero() ? Mono.empty() : Mono.delay(pause, DriverThreads.timer()).then();
+        return pause.isZero()
+                ? Mono.empty()
+                : Mono.delay(pause, DriverThreads.timer()).then();
     }
 
     /** Takes the name, from an earlier connection of ours if that still has it. */
@@ -260,10 +285,11 @@ final class Bell {
                                 .then(session.one("listener", Bell::isTaken, name, 1L)))
                 .flatMap(taken ->
                         taken ? Mono.empty() : Mono.error(new IllegalStateException("the listener's name is taken")));
-        return inTime(named.thenReturn(true)).then(Mono.defer(() -> turn(session, name))
-                .repeat()
-                .takeUntil(goesOn -> !goesOn)
-                .then());
+        return inTime(named.thenReturn(true))
+                .then(Mono.defer(() -> turn(session, name))
+                        .repeat()
+                        .takeUntil(goesOn -> !goesOn)
+                        .then());
     }
 
     private static boolean isTaken(Row row) {
@@ -285,6 +311,10 @@ final class Bell {
             if (some.isEmpty()) {
                 return rested();
             }
+            if (some.size() > MOST_CLAIMS) {
+                silence();
+                return after(LONGEST_PAUSE).thenReturn(true);
+            }
             boolean proves = !hears || doubted || System.nanoTime() - heardAt > CHECK.toNanos();
             AtomicInteger rings = new AtomicInteger();
             AtomicBoolean over = new AtomicBoolean();
@@ -292,7 +322,8 @@ final class Bell {
                 doubted = false;
                 prove(rings, over);
             }
-            List<byte[]> keys = some.stream().map(each -> Keys.bytes(each.key())).toList();
+            List<byte[]> keys =
+                    some.stream().map(each -> Keys.bytes(each.key())).toList();
             List<String> ids = some.stream().map(WaitingClaims.Waiting::claimId).toList();
             return inTime(session.listen(Line::read, name, keys, ids, ids, keys, ids, ids)
                             .map(Turn::of)
@@ -319,7 +350,7 @@ final class Bell {
     private void prove(AtomicInteger rings, AtomicBoolean over) {
         var unused = FireAndForget.run(
                 "proving that rings are heard",
-                after(TO_FALL_ASLEEP)
+                after(hears ? TO_SLEEP_SOUND : TO_FALL_ASLEEP)
                         .then(Mono.defer(() -> over.get()
                                         ? Mono.<Boolean>empty()
                                         : rung(client.get())

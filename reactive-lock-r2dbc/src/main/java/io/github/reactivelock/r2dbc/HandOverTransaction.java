@@ -24,6 +24,7 @@ final class HandOverTransaction {
     private final List<Signal> ours = new ArrayList<>();
     /** Clients to ring for when the end of this is certain. */
     private final Set<String> served = new HashSet<>();
+
     private boolean goesOn;
 
     private HandOverTransaction(Session session, SignalSink pushes, String key) {

@@ -59,7 +59,8 @@ public final class R2dbcBackendOptions {
     }
 
     /**
-     * How many connections a backend opens that makes its own pool. PostgreSQL needs one more, for notifications.
+     * How many connections a backend opens that makes its own pool. PostgreSQL, MariaDB
+     * and MySQL need one more, to be woken over.
      *
      * @return at least one
      */
@@ -68,7 +69,7 @@ public final class R2dbcBackendOptions {
     }
 
     /**
-     * Whether a backend listens to PostgreSQL's notifications.
+     * Whether a backend listens to PostgreSQL's notifications, or to rings of MariaDB and MySQL.
      *
      * @return true unless {@linkplain #withoutNotifications() turned off}
      */
@@ -77,7 +78,7 @@ public final class R2dbcBackendOptions {
     }
 
     /**
-     * Looks for grants on PostgreSQL as on the other databases, a few milliseconds after something happened and at last
+     * Looks for grants on PostgreSQL, MariaDB and MySQL as on H2, a few milliseconds after something happened and at last
      * once a second, over the pool alone. For a pooler that lends a connection for one transaction, which is noticed
      * without this too.
      *

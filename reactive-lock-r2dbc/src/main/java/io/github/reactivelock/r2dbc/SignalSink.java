@@ -52,6 +52,11 @@ final class SignalSink {
         return (notices != null && notices.arrive()) || (bell != null && bell.hears());
     }
 
+    /** The same for locks that are watched: a ring tells nothing of these. */
+    boolean changesArrive() {
+        return notices != null && notices.arrive();
+    }
+
     /** A claim found a grant for which it should have got a signal. */
     void doubt() {
         if (notices != null && notices.arrive()) {

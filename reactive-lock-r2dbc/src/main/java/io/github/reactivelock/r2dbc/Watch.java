@@ -118,7 +118,7 @@ final class Watch {
         }
 
         private Mono<Long> nextTime() {
-            long now = pushes.arrive() ? REFRESH.toMillis() : pause;
+            long now = pushes.changesArrive() ? REFRESH.toMillis() : pause;
             pause = Math.min(2 * pause, LONGEST_PAUSE);
             return Mono.delay(
                     Duration.ofMillis(now / 2 + ThreadLocalRandom.current().nextLong(now / 2 + 1)),

@@ -273,8 +273,9 @@ EXECUTE rlock_ring
 
 -- name: listening mariadb
 -- A connection that sleeps in its statements: none of them is slow, none is too long, and none is in a transaction, which would
--- keep an ALTER TABLE waiting.
-SET SESSION autocommit = 1, /*M! SESSION max_statement_time = 0, */ /*!50708 SESSION max_execution_time = 0, */
+-- keep an ALTER TABLE waiting. None waits for a table for long: such sessions would pile up.
+SET SESSION autocommit = 1, SESSION lock_wait_timeout = 2,
+    /*M! SESSION max_statement_time = 0, SESSION in_predicate_conversion_threshold = 0, */ /*!50708 SESSION max_execution_time = 0, */
     SESSION long_query_time = 31536000
 
 -- name: listen mariadb

@@ -87,10 +87,12 @@ class BellTest {
         }
 
         void untilTold(Claim claim) {
-            Databases.until("it is told of its grant", () -> signals.stream()
-                    .anyMatch(signal -> signal instanceof Signal.Grant grant
-                            && grant.claimId().equals(claim.id())
-                            && FencingTokens.number(grant.fencingToken()) > 0));
+            Databases.until(
+                    "it is told of its grant",
+                    () -> signals.stream()
+                            .anyMatch(signal -> signal instanceof Signal.Grant grant
+                                    && grant.claimId().equals(claim.id())
+                                    && FencingTokens.number(grant.fencingToken()) > 0));
         }
 
         void released(Claim claim) {
@@ -119,8 +121,7 @@ class BellTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("drivers")
     void aClaimThatWaitsIsWokenAndLooksForNothing(Databases driver) {
-        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(
-                ConnectionFactoryOptions.parse(driver.url())));
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(driver.url())));
         R2dbcLockBackend holding = connected(driver);
         try (Waiter waiter = new Waiter(R2dbcLockBackend.connect(tapped, Databases.PATIENT))) {
             Claim held = held(holding, claim("woken", Share.WHOLE));
@@ -197,7 +198,7 @@ class BellTest {
             Claim waiting = waiter.waits(claim("ended", Share.WHOLE));
             waiter.hears();
 
-            database.killAll();
+            assertThat(database.killAll()).isPositive();
             assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
 
             waiter.untilTold(waiting);
@@ -277,7 +278,8 @@ class BellTest {
             Claim held = held(holding, claim("limited", Share.WHOLE));
             Claim waiting = waiter.waits(claim("limited", Share.WHOLE));
             waiter.hears();
-            String asleep = "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep' AND time > 0";
+            String asleep =
+                    "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep' AND time > 0";
             Databases.until("it sleeps for longer than that", () -> database.select(asleep) > 0);
 
             assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
