@@ -51,7 +51,8 @@ class ManyWaitersTest extends Fixture {
             Claim owner = claim();
             granted(Consuls.get(backend.claim(owner)));
             List<Claim> waiting = Stream.generate(this::claim).limit(20).toList();
-            waiting.forEach(claim -> assertThat(Consuls.get(backend.claim(claim))).isInstanceOf(ClaimResult.Queued.class));
+            waiting.forEach(
+                    claim -> assertThat(Consuls.get(backend.claim(claim))).isInstanceOf(ClaimResult.Queued.class));
 
             assertThat(Consuls.get(backend.release(owner))).isTrue();
             for (Claim next : waiting) {

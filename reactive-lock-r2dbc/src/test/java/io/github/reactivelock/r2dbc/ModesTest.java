@@ -131,7 +131,10 @@ class ModesTest {
 
             R2dbcLockBackend other = R2dbcLockBackend.connect(server.url("mysql"), Databases.PATIENT);
             for (int i = 0; i < 3; i++) { // no claim gets a lock that could not be handed on
-                assertThat(said(other)).as("claim " + i).contains("sql_mode=ORACLE").doesNotContain("is it up");
+                assertThat(said(other))
+                        .as("claim " + i)
+                        .contains("sql_mode=ORACLE")
+                        .doesNotContain("is it up");
             }
             other.close().block(Databases.LIMIT);
         }

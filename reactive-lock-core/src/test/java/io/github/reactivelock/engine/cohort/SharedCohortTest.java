@@ -7,9 +7,9 @@ import static io.github.reactivelock.ScriptedBackend.queued;
 import static io.github.reactivelock.ScriptedBackend.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.Door;
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.CanIgnoreReturnValue;
+import io.github.reactivelock.Door;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
@@ -39,8 +39,7 @@ class SharedCohortTest {
 
     private final Bench bench = new Bench(settings -> settings.passBudget(3, Duration.ofMillis(50)));
     private final ScriptedBackend store = bench.store;
-    private final LockClient readers =
-            Door.client(bench.engine, Door.share(bench.client.options(), Share.ONE));
+    private final LockClient readers = Door.client(bench.engine, Door.share(bench.client.options(), Share.ONE));
 
     @AfterEach
     void nothingIsLeft() {

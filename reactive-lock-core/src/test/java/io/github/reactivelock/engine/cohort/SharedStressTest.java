@@ -40,9 +40,8 @@ class SharedStressTest {
 
     /** A thread that gets no turn while it asks the store is no silent store. */
     private Engine engine() {
-        return Door.engine(LockClient.builder(store.connect())
-                .commandTimeout(PATIENCE)
-                .passBudget(20, Duration.ofMillis(2)));
+        return Door.engine(
+                LockClient.builder(store.connect()).commandTimeout(PATIENCE).passBudget(20, Duration.ofMillis(2)));
     }
 
     @Test

@@ -3,8 +3,8 @@ package io.github.reactivelock.engine.flow;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.Door;
 import io.github.reactivelock.Bench;
+import io.github.reactivelock.Door;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;

@@ -4,9 +4,8 @@ import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.Door;
-import io.github.reactivelock.engine.cohort.EngineInside;
 import io.github.reactivelock.Bench;
+import io.github.reactivelock.Door;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
@@ -14,6 +13,7 @@ import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.ScriptedBackend;
 import io.github.reactivelock.ScriptedBackend.Asked;
+import io.github.reactivelock.engine.cohort.EngineInside;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.Share;

@@ -2,10 +2,10 @@ package io.github.reactivelock.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.engine.cohort.EngineInside;
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.claim.ClaimOptions;
+import io.github.reactivelock.engine.cohort.EngineInside;
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;

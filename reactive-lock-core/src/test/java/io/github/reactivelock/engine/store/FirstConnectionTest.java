@@ -3,13 +3,13 @@ package io.github.reactivelock.engine.store;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.engine.cohort.EngineInside;
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.ScriptedBackend;
+import io.github.reactivelock.engine.cohort.EngineInside;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -9,17 +9,9 @@ import io.github.reactivelock.BrokenBackend;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
-import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.ClaimResult;
-import io.github.reactivelock.spi.LockBackend;
-import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.state.LockEvent;
-import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 

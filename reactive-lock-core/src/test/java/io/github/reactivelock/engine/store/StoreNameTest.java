@@ -2,11 +2,11 @@ package io.github.reactivelock.engine.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.BrokenBackend;
-import io.github.reactivelock.LockClient;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.reactivelock.BrokenBackend;
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

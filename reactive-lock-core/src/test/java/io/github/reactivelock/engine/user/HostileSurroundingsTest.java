@@ -4,8 +4,8 @@ import static io.github.reactivelock.Bench.LEASE;
 import static io.github.reactivelock.Bench.subscribe;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.Door;
 import io.github.reactivelock.Bench;
+import io.github.reactivelock.Door;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockListener;
