@@ -1,5 +1,11 @@
 package io.github.reactivelock.reliability;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.reliability.Lab.Holding;
+import org.junit.jupiter.api.Test;
+
 /**
  * The fault matrix of H2 behind its TCP server. It has no row for a server that comes back empty, as {@link
  * PostgresMatrixTest} says, and pushes nothing, like MariaDB. An H2 inside the process has no faults but the process's.
@@ -32,6 +38,20 @@ class H2MatrixTest extends FaultCases implements RestartCases {
     /** Left out, as above. */
     @Override
     public void aWaiterWhosePushesEndedAtTheStoreIsServedInTheEnd() {}
+
+    /** A release that never arrived, as on a busy machine, leaves a row; the lock is free when the lease ends. */
+    @Test
+    void aRowThatOutlivesItsLeaseIsNothingLeft() {
+        Way way = lab().way();
+        Holding holding = lab().person(way).hold("a");
+        holding.held();
+        lab().faults.faultBegan("network");
+        way.cut();
+
+        assertThat(Lab.error(holding.ended)).isInstanceOf(LockLostException.class);
+
+        lab().report().verify();
+    }
 
     @Override
     public void restart() {

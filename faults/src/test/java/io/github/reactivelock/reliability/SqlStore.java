@@ -8,6 +8,8 @@ import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
@@ -36,6 +38,8 @@ final class SqlStore extends Store {
             new Tongue("r2dbc:mariadb://root@127.0.0.1:%d/mysql", "CONVERT(lock_key USING utf8mb4)", "");
     private static final Tongue H2 =
             new Tongue("tcp://127.0.0.1:%d/./locks;WRITE_DELAY=0", "UTF8TOSTRING(lock_key)", "");
+
+    private static final Instant EPOCH = Instant.parse("2020-01-01T00:00:00Z");
 
     private final Program server;
     private final Tongue tongue;
@@ -123,10 +127,14 @@ final class SqlStore extends Store {
         select("DELETE FROM reactive_lock WHERE " + tongue.key() + " = '" + key + "'");
     }
 
+    /** A row outlives its lease, until the next claim or the cleaning; the database's clock is this machine's. */
     @Override
     List<String> claims() {
-        return select("SELECT concat(" + tongue.key() + ", ' is held') FROM reactive_lock WHERE claim_id IS NOT NULL"
-                + " UNION ALL SELECT concat(" + tongue.key() + ", ' is waited for') FROM reactive_lock_waiter");
+        long now = ChronoUnit.MICROS.between(EPOCH, Instant.now());
+        return select("SELECT concat(" + tongue.key() + ", ' is held') FROM reactive_lock"
+                + " WHERE claim_id IS NOT NULL AND lease_end > " + now
+                + " UNION ALL SELECT concat(" + tongue.key() + ", ' is waited for') FROM reactive_lock_waiter"
+                + " WHERE alive_until > " + now);
     }
 
     /** A statement that a connection has not seen is prepared first, and a transaction goes on when it was answered. */
