@@ -8,6 +8,7 @@ import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.ValidationDepth;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -408,9 +409,26 @@ final class Database {
      * it.
      */
     Mono<Void> discard(Connection connection) {
+        Mono<Void> ended = sql.dialect == Dialect.H2
+                ? goingOn("closing a connection", leftAndClosed(connection))
+                : cancelled(connection).then(closed(connection));
         return sql.dialect.apart(Pauses.ofThisProcess()
-                .timeout(cancelled(connection).then(closed(connection)), CLOSING.multipliedBy(3), Mono.empty())
+                .timeout(ended, CLOSING.multipliedBy(3), Mono.empty())
                 .onErrorComplete());
+    }
+
+    /**
+     * H2 closes a session also while a thread is in a statement of it, and what that thread does then belongs to a
+     * transaction that none ends: others find its rows locked, or "an old transaction with the same id". So a question
+     * waits first until the thread has left. A pool has its connection back after that, or it would lend it meanwhile.
+     */
+    private static Mono<Void> leftAndClosed(Connection connection) {
+        Connection real = Answers.real(connection);
+        return Mono.from(real.validate(ValidationDepth.REMOTE))
+                .onErrorReturn(false)
+                .then(Mono.defer(() -> Mono.from(real.close())))
+                .onErrorComplete()
+                .then(real == connection ? Mono.empty() : Mono.defer(() -> giveBack(connection)));
     }
 
     /** Closes the connection under that of a pool first, so that the pool finds it broken and forgets it. */

@@ -6,11 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.R2dbcTimeoutException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
+import io.r2dbc.spi.Statement;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
@@ -19,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -260,6 +267,67 @@ class RowLocksTest {
                 .isEqualTo(1);
         end(mine);
         pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    /** H2 closes a session also while a thread is in it, and what that thread does then stays in the database. */
+    @Test
+    void noConnectionOfH2IsClosedWhileAStatementOfItWaits() {
+        try (Databases h2 = Databases.h2()) {
+            h2.createTables();
+            Queue<Integer> insideAtTheClose = new ConcurrentLinkedQueue<>();
+            ConnectionPool pool = Databases.pool(watched(h2.factory(), insideAtTheClose), 2);
+            RowLocks patient = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
+            RowLocks impatient = RowLocks.using(pool, Duration.ofMillis(50), Databases.PATIENT);
+            Mono<String> twice = patient.withRowLock("key", impatient.withRowLock("key", Mono.just("both")));
+
+            assertThatThrownBy(() -> twice.block(Databases.LIMIT)).isInstanceOf(R2dbcTimeoutException.class);
+            pool.disposeLater().block(Databases.LIMIT);
+
+            Databases.until("both are closed", () -> insideAtTheClose.size() >= 2);
+            assertThat(insideAtTheClose).containsOnly(0);
+        }
+    }
+
+    private static ConnectionFactory watched(ConnectionFactory real, Queue<Integer> insideAtTheClose) {
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.from(real.create())
+                        .map(opened -> watched(Connection.class, opened, new AtomicInteger(), insideAtTheClose));
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return real.getMetadata();
+            }
+        };
+    }
+
+    /** Counts the threads in statements that take a row, and tells how many there are when the connection is closed. */
+    private static <T> T watched(Class<T> type, T real, AtomicInteger inside, Queue<Integer> insideAtTheClose) {
+        return type.cast(Proxy.newProxyInstance(
+                RowLocksTest.class.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                    Object answer = method.invoke(real, arguments);
+                    switch (method.getName()) {
+                        case "close":
+                            return Mono.defer(() -> {
+                                insideAtTheClose.add(inside.get());
+                                return Mono.from((Publisher<?>) answer);
+                            });
+                        case "execute":
+                            return (Publisher<?>) subscriber -> {
+                                inside.incrementAndGet();
+                                ((Publisher<?>) answer).subscribe(subscriber);
+                                inside.decrementAndGet();
+                            };
+                        case "createStatement":
+                            return String.valueOf(arguments[0]).contains("reactive_lock_row")
+                                    ? watched(Statement.class, (Statement) answer, inside, insideAtTheClose)
+                                    : answer;
+                        default:
+                            return answer == real ? proxy : answer;
+                    }
+                }));
     }
 
     /** H2 waits for a lock on the thread that asks; a pool hands a connection over on the thread that gave it back. */
