@@ -409,11 +409,12 @@ final class Database {
      * it.
      */
     Mono<Void> discard(Connection connection) {
-        Mono<Void> ended = sql.dialect == Dialect.H2
-                ? goingOn("closing a connection", leftAndClosed(connection))
+        boolean isH2 = sql.dialect == Dialect.H2;
+        Mono<Void> ended = isH2
+                ? goingOn("closing a connection", sql.dialect.apart(leftAndClosed(connection)))
                 : cancelled(connection).then(closed(connection));
         return sql.dialect.apart(Pauses.ofThisProcess()
-                .timeout(ended, CLOSING.multipliedBy(3), Mono.empty())
+                .timeout(ended, isH2 ? CANCELLING : CLOSING.multipliedBy(3), Mono.empty())
                 .onErrorComplete());
     }
 
