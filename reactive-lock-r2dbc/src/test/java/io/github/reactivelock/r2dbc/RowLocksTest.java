@@ -278,8 +278,7 @@ class RowLocksTest {
             Connection holder = transaction(h2, "READ COMMITTED");
             on(rows.lock(holder, "key"));
 
-            assertThatThrownBy(() ->
-                            rows.withRowLock("key", Mono.just("late")).block(Databases.LIMIT))
+            assertThatThrownBy(() -> rows.withRowLock("key", Mono.just("late")).block(Databases.LIMIT))
                     .isInstanceOf(R2dbcTimeoutException.class);
             assertThat(closed).as("while its statement waits for the row").hasValue(0);
 
