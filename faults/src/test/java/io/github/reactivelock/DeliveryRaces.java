@@ -2,7 +2,7 @@ package io.github.reactivelock;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
-import io.github.reactivelock.engine.cohort.KeyContext;
+import io.github.reactivelock.engine.cohort.DeliveriesInside;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.NullMarked;
@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** {@link KeyContext}: what waits for a thread that a flow has taken gets another. */
+/** {@link DeliveriesInside}: what waits for a thread that a flow has taken gets another. */
 @NullMarked
 final class DeliveryRaces {
 
@@ -26,7 +26,7 @@ final class DeliveryRaces {
     public static class AddAgainstRescue {
 
         private final RaceStage stage = new RaceStage();
-        private final KeyContext line = new KeyContext(stage.engine, "k");
+        private final DeliveriesInside line = new DeliveriesInside(stage.engine, "k");
         private final AtomicIntegerArray runs = new AtomicIntegerArray(20);
         private volatile boolean isRescued;
 

@@ -5,6 +5,7 @@ import ch.qos.logback.classic.Logger;
 import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
+import io.github.reactivelock.engine.hold.HoldInside;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
@@ -75,7 +76,7 @@ final class RaceStage implements LockBackend, Scheduler {
     }
 
     static void lose(Hold hold) {
-        hold.end(LossReason.HELD_TOO_LONG);
+        HoldInside.end(hold, LossReason.HELD_TOO_LONG);
     }
 
     /** Which grant a token is of, from 1. */

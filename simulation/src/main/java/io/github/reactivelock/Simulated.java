@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
-import io.github.reactivelock.engine.cohort.PermitLine;
+import io.github.reactivelock.engine.claim.GrantInside;
+import io.github.reactivelock.engine.cohort.CohortInside;
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.spi.LockBackend;
@@ -63,7 +64,7 @@ public final class Simulated {
      * @return false if its flow has a claim of its own, because it wanted something else than the others
      */
     public static boolean isOfALine(LockHandle handle) {
-        return ((Handle) handle).hold.grant.owner() instanceof PermitLine.Lane;
+        return CohortInside.isOfALine(GrantInside.owner(((Handle) handle).hold.grant));
     }
 
     /**

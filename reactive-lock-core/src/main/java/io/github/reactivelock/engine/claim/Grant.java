@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 
 /**
  * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last
@@ -83,11 +82,6 @@ public final class Grant implements Renewals.Due {
     }
 
     // ---- validity
-
-    /** Whose claim it is now. */
-    public ClaimOwner owner() {
-        return owner;
-    }
 
     /** By the clock, not by the timers that have run, {@code models/Grant.tla: Deadline}. */
     @Override
@@ -225,7 +219,7 @@ public final class Grant implements Renewals.Due {
         }
         if (armedFor != deadline && services.timing.isBeforeNextTick(deadline, now)) {
             armedFor = deadline;
-            Disposable unused = services.timing.after(deadline - now, () -> owner.tick());
+            services.timing.after(deadline - now, () -> owner.tick());
         }
     }
 

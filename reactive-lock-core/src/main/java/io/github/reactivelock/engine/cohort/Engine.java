@@ -36,7 +36,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.util.context.ContextView;
@@ -144,7 +143,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
     // ---- claims
 
     /** What a flow asks of the store. */
-    public Claim claimOf(Waiter waiter) {
+    Claim claimOf(Waiter waiter) {
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElseGet(name::get);
@@ -247,7 +246,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
     // ---- signals
 
     /** Does nothing if the claim is not one of this client's. Safe for use from any thread. */
-    public void tell(String claimId, Consumer<Phase> news) {
+    void tell(String claimId, Consumer<Phase> news) {
         Cohort cohort = cohortOf(claimId);
         if (cohort != null) {
             cohort.tell(news);
@@ -329,7 +328,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
     private void beginClose() {
         claims.values().forEach(Cohort::close);
         checkQuiet();
-        Disposable unused = services.timing
+        services.timing
                 .answeredIn(RELEASES_WHILE_CLOSING, quiet.asMono(), services.gate::silence)
                 .onErrorResume(e -> {
                     log.warn("{} releases were not confirmed while closing; their leases run out", withdrawals.size());
@@ -352,13 +351,13 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         over = true;
         withdrawals.values().forEach(PendingRelease::abandon);
         services.timing.dispose();
-        Sinks.EmitResult unused = end.tryEmitEmpty();
+        end.tryEmitEmpty();
         WorkThreads.SHARED.end();
     }
 
     private void checkQuiet() {
         if (closed && claims.isEmpty() && withdrawals.isEmpty()) {
-            Sinks.EmitResult unused = quiet.tryEmitEmpty();
+            quiet.tryEmitEmpty();
         }
     }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * All flows of a client that have to do with one key, in any cohort. The cohorts share this mailbox, so that a lock can
  * go from one to the next within one event, and its {@link Deliveries}.
  */
-public final class KeyContext extends Deliveries implements WaitingFlows.Key {
+final class KeyContext extends Deliveries implements WaitingFlows.Key {
 
     private static final AtomicReferenceFieldUpdater<KeyContext, Cohort> COHORT =
             AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Cohort.class, "cohort");
@@ -43,7 +43,7 @@ public final class KeyContext extends Deliveries implements WaitingFlows.Key {
     @Nullable
     ClaimBatcher batcher;
 
-    public KeyContext(Engine engine, String key) {
+    KeyContext(Engine engine, String key) {
         super(key, engine.services);
         this.engine = engine;
     }
@@ -58,7 +58,7 @@ public final class KeyContext extends Deliveries implements WaitingFlows.Key {
     Cohort together() {
         Cohort made = cohort;
         if (made == null) {
-            boolean unused = COHORT.compareAndSet(this, null, new Cohort(engine, this, new WaitingFlows(this)));
+            COHORT.compareAndSet(this, null, new Cohort(engine, this, new WaitingFlows(this)));
             return together();
         }
         return made;
@@ -68,7 +68,7 @@ public final class KeyContext extends Deliveries implements WaitingFlows.Key {
     Cohort sharing(Supplier<Cohort> fresh) {
         Cohort made = sharing;
         if (made == null) {
-            boolean unused = SHARING.compareAndSet(this, null, fresh.get());
+            SHARING.compareAndSet(this, null, fresh.get());
             return sharing(fresh);
         }
         return made;
@@ -78,7 +78,7 @@ public final class KeyContext extends Deliveries implements WaitingFlows.Key {
     Waiter.Line permits(Supplier<Waiter.Line> fresh) {
         Waiter.Line made = permits;
         if (made == null) {
-            boolean unused = PERMITS.compareAndSet(this, null, fresh.get());
+            PERMITS.compareAndSet(this, null, fresh.get());
             return permits(fresh);
         }
         return made;
@@ -103,7 +103,7 @@ public final class KeyContext extends Deliveries implements WaitingFlows.Key {
     /**
      * What follows the grant may be another wait and no code of a user, which needs no thread of the work scheduler.
      */
-    public void deliver(Waiter next, Hold hold) {
+    void deliver(Waiter next, Hold hold) {
         HeardRequest heard = next.heard;
         if (heard != null) {
             heard.acquired(hold.fencingToken, Duration.ofNanos(hold.since - next.since()));

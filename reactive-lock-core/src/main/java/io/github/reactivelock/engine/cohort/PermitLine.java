@@ -19,7 +19,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 
 /**
  * The flows of this process that want the same number of permits of one semaphore. They stand in one line, and before
@@ -32,7 +31,7 @@ import reactor.core.Disposable;
  * flows that want them. A claim that fails ends the wait of one flow, as it would if each had its own, and of all where
  * no other claim is left.
  */
-public final class PermitLine implements Waiter.Line {
+final class PermitLine implements Waiter.Line {
 
     /**
      * Nanoseconds after a claim that failed before another is made in its place, so that one refusal costs one flow.
@@ -133,7 +132,7 @@ public final class PermitLine implements Waiter.Line {
     }
 
     private void goOnPausing() {
-        Disposable unused = engine.services.timing.after(PAUSE, () -> keyContext.post(this::rested));
+        engine.services.timing.after(PAUSE, () -> keyContext.post(this::rested));
     }
 
     /** Where the store has not shown that it serves this line, the claims that it has not answered decide for all. */
@@ -208,7 +207,7 @@ public final class PermitLine implements Waiter.Line {
     }
 
     /** One claim and the flow that has its permits. */
-    public final class Lane extends Cohort {
+    final class Lane extends Cohort {
 
         private boolean failed;
 
@@ -226,7 +225,7 @@ public final class PermitLine implements Waiter.Line {
             Phase before = phase;
             super.enter(next);
             if (before instanceof Attempt) {
-                boolean unused = trying.removeFirstOccurrence(this);
+                trying.removeFirstOccurrence(this);
             }
             if (next instanceof Attempt) {
                 trying.addLast(this);

@@ -290,7 +290,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     /** Ends the hold even within its lease. */
-    public void end(LossReason reason) {
+    void end(LossReason reason) {
         owner.post(() -> lose(lossFor(reason)));
     }
 
@@ -361,7 +361,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     public void keepFor(LockOptions wanted) {
         long least = wanted.minHold().orElse(Duration.ZERO).toNanos();
         if (least > 0) {
-            long unused = LEAST.accumulateAndGet(this, grant.services.timing.now() - since + least, Math::max);
+            LEAST.accumulateAndGet(this, grant.services.timing.now() - since + least, Math::max);
         }
     }
 
