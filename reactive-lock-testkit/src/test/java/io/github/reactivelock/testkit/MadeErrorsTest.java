@@ -44,6 +44,7 @@ class MadeErrorsTest {
     @Test
     void errorsOfResourcesAndStoresCanBeMadeToo() {
         assertThat(new StaleTokenException("row 7", 3, 4)).hasMessageContaining("row 7");
-        assertThat(new SignalsRefusedException("no rights to the channels", cause)).hasCause(cause);
+        assertThat(new SignalsRefusedException("no rights to the channels", cause))
+                .hasCause(cause);
     }
 }
