@@ -108,6 +108,7 @@ const sidebar = [
       { text: 'ZooKeeper', link: '/design/zookeeper' },
       { text: 'Consul', link: '/design/consul' },
       { text: 'SQL: the claims', link: '/design/sql' },
+      { text: 'SQL: waking', link: '/design/sql-push' },
       { text: 'SQL: connections', link: '/design/sql-connections' },
       { text: 'In the process', link: '/design/memory' },
       { text: 'The Spring Boot starter', link: '/design/spring' },

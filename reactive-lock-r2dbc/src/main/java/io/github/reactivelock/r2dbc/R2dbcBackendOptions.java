@@ -78,9 +78,9 @@ public final class R2dbcBackendOptions {
     }
 
     /**
-     * Looks for grants on PostgreSQL, MariaDB and MySQL as on H2, a few milliseconds after something happened and at last
-     * once a second, over the pool alone. For a pooler that lends a connection for one transaction, which is noticed
-     * without this too.
+     * Looks for grants on PostgreSQL, MariaDB and MySQL as on H2, a few milliseconds after something happened and at
+     * last once a second, over the pool alone. For a pooler that lends a connection for one transaction, which is
+     * noticed without this too.
      *
      * @return a copy without a connection for notifications
      */

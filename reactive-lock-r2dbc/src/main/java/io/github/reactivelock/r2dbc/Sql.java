@@ -128,9 +128,9 @@ final class Sql {
     }
 
     /**
-     * Whether a plain statement may take a lock. In MariaDB and MySQL not before a transaction was carried out that hands
-     * a lock on: where none is (a binary log by statements, the driver of MySQL in Oracle mode), no claim may get a lock
-     * that could not be given to the next.
+     * Whether a plain statement may take a lock. In MariaDB and MySQL not before a transaction was carried out that
+     * hands a lock on: where none is (a binary log by statements, the driver of MySQL in Oracle mode), no claim may get
+     * a lock that could not be given to the next.
      */
     boolean handsOn() {
         return dialect != Dialect.MARIADB || handsOn;
