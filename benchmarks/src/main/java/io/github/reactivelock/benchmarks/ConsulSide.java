@@ -29,7 +29,7 @@ final class ConsulSide implements Side {
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
         String name = "kv/plain/" + key;
-        var unused = session(flow)
+        session(flow)
                 .flatMap(session -> acquire(name, session)
                         .then(Mono.fromRunnable(cycle::entered))
                         .then(ask(HttpMethod.PUT, name + "?release=" + session, "x")))
@@ -75,7 +75,7 @@ final class ConsulSide implements Side {
 
     @Override
     public void close() {
-        var unused = Flux.fromIterable(sessions.values())
+        Flux.fromIterable(sessions.values())
                 .flatMap(session -> session.flatMap(id -> ask(HttpMethod.PUT, "session/destroy/" + id, "")))
                 .blockLast();
     }

@@ -16,7 +16,7 @@ final class Document {
 
     static void write(Report report, Machine machine, Path directory) {
         try {
-            Path unusedDirectory = Files.createDirectories(directory);
+            Files.createDirectories(directory);
             StringBuilder text = new StringBuilder(introduction());
             text.append("\n## Where\n\n").append(machine.text());
             section(text, Target.table(report));
@@ -31,7 +31,7 @@ final class Document {
             text.append("\n## Figures\n\n```\n");
             report.figures().forEach(figure -> text.append(figure).append('\n'));
             text.append("```\n");
-            Path unused = Files.writeString(directory.resolve("performance.md"), text);
+            Files.writeString(directory.resolve("performance.md"), text);
         } catch (IOException e) {
             throw new UncheckedIOException("the report could not be written", e);
         }

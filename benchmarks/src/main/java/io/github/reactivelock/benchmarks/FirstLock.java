@@ -39,8 +39,8 @@ final class FirstLock implements Scenario {
         bench.disband();
         String uri = bench.redis().uri();
         int turns = Math.min(MOST_TURNS, TURNS_A_ROUND * bench.pace().rounds());
-        Start unusedOurs = start(OURS, uri);
-        Start unusedPing = start(PING, uri);
+        start(OURS, uri);
+        start(PING, uri);
         List<Start> ours = new ArrayList<>();
         List<Start> pings = new ArrayList<>();
         List<Double> ratios = new ArrayList<>();
@@ -114,11 +114,11 @@ final class FirstLock implements Scenario {
     public static void main(String[] args) throws ExecutionException, InterruptedException {
         long since = System.nanoTime();
         if (args[0].equals(OURS)) {
-            Integer unused = LockClient.create(LettuceLockBackend.connect(args[1]))
+            LockClient.create(LettuceLockBackend.connect(args[1]))
                     .withLock("first", Mono.just(1))
                     .block(PATIENCE);
         } else {
-            String unused = RedisClient.create(args[1]).connect().async().ping().get();
+            RedisClient.create(args[1]).connect().async().ping().get();
         }
         System.out.println(System.nanoTime() - since);
         Runtime.getRuntime().halt(0);

@@ -79,7 +79,7 @@ final class Group implements AutoCloseable {
 
     private void together(String request) {
         processes.forEach(process -> process.send(request));
-        List<String> unused = answers();
+        answers();
     }
 
     private List<String> answers() {

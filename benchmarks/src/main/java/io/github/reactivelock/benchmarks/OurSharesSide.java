@@ -47,7 +47,7 @@ final class OurSharesSide implements Side {
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
         LockClient taken = kind == Kind.READ_WRITE && isWrite() ? whole : share;
-        var unused = taken.withLock(key, held -> {
+        taken.withLock(key, held -> {
                     cycle.entered();
                     return Mono.empty();
                 })

@@ -83,7 +83,7 @@ final class OurSide implements Side {
 
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
-        var unused = lock.withLock(key, held -> {
+        lock.withLock(key, held -> {
                     cycle.entered();
                     return busy.isZero() ? Mono.empty() : Mono.delay(busy);
                 })
@@ -92,7 +92,7 @@ final class OurSide implements Side {
 
     @Override
     public void hold(String key, long flow, Cycle cycle) {
-        var unused = lock.acquire(key).subscribe(handle -> cycle.entered(), cycle::ended);
+        lock.acquire(key).subscribe(handle -> cycle.entered(), cycle::ended);
     }
 
     @Override

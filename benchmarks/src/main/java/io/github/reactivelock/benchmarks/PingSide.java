@@ -19,7 +19,7 @@ final class PingSide implements Side {
 
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
-        var unused = redis.ping()
+        redis.ping()
                 .thenCompose(pong -> {
                     cycle.entered();
                     return redis.ping();

@@ -49,7 +49,7 @@ final class Processors {
     private boolean bind(long process, List<String> to) {
         ProcessHandle.of(process)
                 .ifPresent(parent -> parent.children().forEach(child -> {
-                    boolean unused = bind(child.pid(), to);
+                    bind(child.pid(), to);
                 }));
         return taskset("-a", "-c", "-p", String.join(",", to), Long.toString(process));
     }
@@ -59,7 +59,7 @@ final class Processors {
         try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(process), "task"))) {
             for (Path task : tasks.toList()) {
                 if (Files.readString(task.resolve("comm")).matches(threads)) {
-                    boolean unused = taskset(
+                    taskset(
                             "-c",
                             "-p",
                             String.join(",", all),
@@ -115,7 +115,7 @@ final class Processors {
     /** Lets both use all processors again. */
     void close() {
         moved.forEach(process -> {
-            boolean unused = bind(process, all);
+            bind(process, all);
         });
     }
 }

@@ -46,7 +46,7 @@ final class Profile implements Scenario {
             bench.disband();
             try (Group group = new Group(clients)) {
                 group.open(side, bench.redis().uri());
-                Outcome unused = group.run(side, load, bench.pace().warmUp().multipliedBy(2));
+                group.run(side, load, bench.pace().warmUp().multipliedBy(2));
                 shares.add(group.profile(side, load, TIME).split(" ", -1));
             }
         }

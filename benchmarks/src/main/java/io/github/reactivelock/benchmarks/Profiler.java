@@ -68,7 +68,7 @@ final class Profiler {
         } catch (IOException | IllegalStateException e) {
             throw new IllegalStateException("async-profiler does not work here: " + e.getMessage(), e);
         }
-        Outcome unused = turn.run();
+        turn.run();
         profiler.stop();
         return event + " " + shares(profiler.dumpCollapsed(Counter.SAMPLES));
     }
@@ -77,10 +77,10 @@ final class Profiler {
     private static String start(AsyncProfiler profiler) throws IOException {
         String options = ",interval=" + INTERVAL_NANOS + ",threads";
         try {
-            String unused = profiler.execute("start,event=cpu" + options);
+            profiler.execute("start,event=cpu" + options);
             return "cpu";
         } catch (IllegalStateException | IllegalArgumentException refused) {
-            String unused = profiler.execute("start,event=itimer" + options);
+            profiler.execute("start,event=itimer" + options);
             return "itimer";
         }
     }

@@ -42,8 +42,8 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
         String uri = bench.server(store).uri();
         if (inTrips()) {
             group.open(Sides.PING, uri);
-            double unusedAlone = roundTrip(group, 1);
-            double unusedTogether = roundTrip(group, clients);
+            roundTrip(group, 1);
+            roundTrip(group, clients);
         }
         for (String side : sides) {
             report.progress(name + ": " + side + " warms up");
@@ -109,8 +109,8 @@ record Race(String name, String title, Bench.Store store, int clients, Load load
      */
     private void warmUp(Group group, String side, Duration half) {
         Load wide = side.equals(Sides.JETCD) ? load : store.isSql() ? load.distinct() : load.wide();
-        Outcome unusedWide = group.run(side, wide, half);
-        Outcome unused = group.run(side, load, half);
+        group.run(side, wide, half);
+        group.run(side, load, half);
     }
 
     private Map<Metric, Double> turn(Server server, Group group, String side, Duration time, Report report) {

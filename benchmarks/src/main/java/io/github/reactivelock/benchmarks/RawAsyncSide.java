@@ -32,7 +32,7 @@ final class RawAsyncSide implements Side {
     public void cycle(String key, long flow, Cycle cycle) {
         String[] keys = RawLock.keys(key);
         String id = Long.toString(flow);
-        var unused = acquire(keys, id)
+        acquire(keys, id)
                 .thenCompose(token -> {
                     cycle.entered();
                     return redis.<Long>evalsha(release, ScriptOutputType.INTEGER, new String[] {keys[0]}, id);

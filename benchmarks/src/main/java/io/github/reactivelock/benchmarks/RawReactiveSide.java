@@ -37,7 +37,7 @@ final class RawReactiveSide implements Side {
     public void cycle(String key, long flow, Cycle cycle) {
         String[] keys = RawLock.keys(key);
         String id = Long.toString(flow);
-        var unused = emitted(acquire(keys, id))
+        emitted(acquire(keys, id))
                 .flatMap(token -> {
                     cycle.entered();
                     return emitted(redis.<Long>evalsha(release, ScriptOutputType.INTEGER, new String[] {keys[0]}, id)

@@ -35,7 +35,7 @@ final class RawVertxSide implements Side {
 
     private static <T> T await(Future<T> asked) {
         CountDownLatch done = new CountDownLatch(1);
-        var unused = asked.onComplete(outcome -> done.countDown());
+        asked.onComplete(outcome -> done.countDown());
         try {
             done.await();
         } catch (InterruptedException e) {
@@ -58,7 +58,7 @@ final class RawVertxSide implements Side {
                 .arg(keys[1])
                 .arg(id)
                 .arg(RawLock.LEASE_MILLIS));
-        var unused = taken.compose(token -> {
+        taken.compose(token -> {
                     cycle.entered();
                     return redis.send(Request.cmd(Command.EVALSHA)
                             .arg(release)
@@ -71,6 +71,6 @@ final class RawVertxSide implements Side {
 
     @Override
     public void close() {
-        var unused = await(redis.close().compose(closed -> vertx.close()));
+        await(redis.close().compose(closed -> vertx.close()));
     }
 }

@@ -23,7 +23,7 @@ final class RedLockSide implements Side {
     public void cycle(String key, long flow, Cycle cycle) {
         RedissonRedLock lock = new RedissonRedLock(
                 nodes.stream().map(node -> node.getLock("red:" + key)).toArray(RLock[]::new));
-        var unused = lock.lockAsync(flow)
+        lock.lockAsync(flow)
                 .thenCompose(nothing -> {
                     cycle.entered();
                     return lock.unlockAsync(flow);

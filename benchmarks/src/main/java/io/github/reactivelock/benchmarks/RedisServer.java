@@ -83,7 +83,7 @@ final class RedisServer implements Server {
     }
 
     void flush() {
-        String unused = redis.flushall();
+        redis.flushall();
     }
 
     private String info(String section, String field) {

@@ -33,7 +33,7 @@ final class RedissonAsyncSide implements Side {
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
         RLockAsync lock = lock(key);
-        var unused = lock.lockAsync(flow)
+        lock.lockAsync(flow)
                 .thenCompose(nothing -> {
                     cycle.entered();
                     return lock.unlockAsync(flow);
@@ -43,7 +43,7 @@ final class RedissonAsyncSide implements Side {
 
     @Override
     public void hold(String key, long flow, Cycle cycle) {
-        var unused = lock(key).lockAsync(flow).whenComplete((nothing, failure) -> {
+        lock(key).lockAsync(flow).whenComplete((nothing, failure) -> {
             if (failure == null) {
                 cycle.entered();
             } else {

@@ -20,7 +20,7 @@ final class RedissonReactiveSide implements Side {
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
         RLockReactive lock = reactive.getLock("reactive:" + key);
-        var unused = lock.lock(flow)
+        lock.lock(flow)
                 .then(Mono.defer(() -> {
                     cycle.entered();
                     return lock.unlock(flow);

@@ -41,7 +41,7 @@ final class RedissonSharesSide implements Side {
             case SEMAPHORE -> inSemaphore(key, cycle);
             case EXPIRABLE -> inExpirable(key, cycle);
         };
-        var unused = cycled.whenComplete((nothing, failure) -> cycle.ended(failure));
+        cycled.whenComplete((nothing, failure) -> cycle.ended(failure));
     }
 
     private RReadWriteLock readWrite(String key) {
@@ -72,13 +72,13 @@ final class RedissonSharesSide implements Side {
     /** Its size is set once. */
     private RSemaphore semaphore(String key) {
         RSemaphore semaphore = redisson.getSemaphore("permits:" + key);
-        boolean unused = semaphore.trySetPermits(OurSharesSide.PERMITS);
+        semaphore.trySetPermits(OurSharesSide.PERMITS);
         return semaphore;
     }
 
     private RPermitExpirableSemaphore expirable(String key) {
         RPermitExpirableSemaphore semaphore = redisson.getPermitExpirableSemaphore("leased:" + key);
-        boolean unused = semaphore.trySetPermits(OurSharesSide.PERMITS);
+        semaphore.trySetPermits(OurSharesSide.PERMITS);
         return semaphore;
     }
 

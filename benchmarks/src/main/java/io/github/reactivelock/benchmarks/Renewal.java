@@ -33,7 +33,7 @@ final class Renewal implements Scenario {
         bench.disband();
         try (Group group = new Group(1)) {
             group.open(side, bench.redis().uri());
-            String unused = group.ask("hold " + side + " " + HOLDS);
+            group.ask("hold " + side + " " + HOLDS);
             Usage before = bench.redis().usage(side);
             bench.pace().watchNow();
             Usage usage = bench.redis().usage(side).since(before);

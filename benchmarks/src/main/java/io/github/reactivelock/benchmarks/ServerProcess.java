@@ -91,7 +91,7 @@ final class ServerProcess implements AutoCloseable {
         process.destroy();
         try {
             process.waitFor();
-            Path unused = Files.walkFileTree(directory, new Deletion());
+            Files.walkFileTree(directory, new Deletion());
         } catch (IOException e) {
             throw new UncheckedIOException("not deleted: " + directory, e);
         } catch (InterruptedException e) {

@@ -19,7 +19,7 @@ final class SqlPingSide implements Side {
 
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
-        var unused = asked().flatMap(one -> {
+        asked().flatMap(one -> {
                     cycle.entered();
                     return asked();
                 })

@@ -33,8 +33,8 @@ final class SqlServer implements Server {
         ours.createTables().then(ours.close()).block();
         try (Connection connection = DriverManager.getConnection(jdbc(uri));
                 Statement statement = connection.createStatement()) {
-            int unusedSpring = statement.executeUpdate(SPRING.replace("<time>", timestamp));
-            int unusedShedLock = statement.executeUpdate(SHED_LOCK);
+            statement.executeUpdate(SPRING.replace("<time>", timestamp));
+            statement.executeUpdate(SHED_LOCK);
             this.version = connection.getMetaData().getDatabaseProductName() + " "
                     + connection.getMetaData().getDatabaseProductVersion();
         } catch (SQLException e) {

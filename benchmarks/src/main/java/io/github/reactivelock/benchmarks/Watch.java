@@ -30,7 +30,7 @@ final class Watch {
                 })
                 .install();
         // Silence counts only if a call like this one is heard.
-        Boolean unused = Mono.fromCallable(() -> {
+        Mono.fromCallable(() -> {
                     Thread.sleep(1);
                     return true;
                 })

@@ -44,7 +44,7 @@ record WebFlux(String name, String title, int keys) implements Scenario {
             }
             report.progress(name + ": watched by BlockHound");
             try (App app = new App(wrk, keys, HEARD_BY_BLOCKHOUND, redis, "watched")) {
-                Turn unused = app.turn(Sides.OURS, bench.pace().turn());
+                app.turn(Sides.OURS, bench.pace().turn());
                 blocked = Long.parseLong(app.ask("blocked"));
             }
         }
@@ -54,7 +54,7 @@ record WebFlux(String name, String title, int keys) implements Scenario {
     private void rounds(App app, Pace pace, Report report, Map<String, List<Turn>> turns) {
         for (String side : SIDES) {
             report.progress(name + ": " + side + " warms up");
-            Turn unused = app.turn(side, pace.warmUp().dividedBy(2));
+            app.turn(side, pace.warmUp().dividedBy(2));
         }
         for (int i = 0; i < pace.rounds(); i++) {
             List<String> order = new ArrayList<>(SIDES);

@@ -53,7 +53,7 @@ final class Worker {
             case "open" -> {
                 open.put(side, Sides.open(side, request[2]));
                 // Some sides connect only now.
-                Outcome unused = new Turn(opened(side), new Load(1, 1, Load.Note.COUNT), System.nanoTime(), 0).run();
+                new Turn(opened(side), new Load(1, 1, Load.Note.COUNT), System.nanoTime(), 0).run();
                 yield "";
             }
             case "run" -> turn(request).run().encode();

@@ -51,7 +51,7 @@ final class Wrk implements AutoCloseable {
                 throw new IOException("wrk.lua is missing from the jar");
             }
             this.script = Files.createTempFile("reactive-lock-benchmarks", ".lua");
-            long unused = Files.copy(in, script, StandardCopyOption.REPLACE_EXISTING);
+            Files.copy(in, script, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             throw new UncheckedIOException("the script for wrk could not be written", e);
         }

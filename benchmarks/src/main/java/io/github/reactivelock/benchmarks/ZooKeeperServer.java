@@ -20,7 +20,7 @@ final class ZooKeeperServer implements Server {
     private List<String> command(Path directory) {
         Path settings = directory.resolve("zoo.cfg");
         try {
-            Path unused = Files.write(
+            Files.write(
                     settings,
                     List.of(
                             "dataDir=" + directory,

@@ -83,8 +83,7 @@ final class Backends implements AutoCloseable {
     public void close() {
         for (Vertx vertx : lent) {
             try {
-                Object unused =
-                        vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+                vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
             } catch (ExecutionException | TimeoutException e) {
                 throw new IllegalStateException("Vert.x does not end", e);
             } catch (InterruptedException e) {

@@ -103,7 +103,7 @@ public final class Client {
 
     private void obeyAll(BufferedReader in) throws IOException {
         // Connects, and loads what has to be loaded, before anybody counts the seconds.
-        Object unusedWarmUp = lock.withLock("warm-up/" + name, Mono.empty())
+        lock.withLock("warm-up/" + name, Mono.empty())
                 .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(200)))
                 .block();
         try (HistoryFile single = new HistoryFile(file(directory, name, 0))) {
@@ -118,7 +118,7 @@ public final class Client {
                     case "lead" -> campaign(words[1]);
                     case "resign" -> {
                         if (election.state() instanceof ElectionState.Leading leading) {
-                            var unusedEnd = leading.leadership().resign().subscribe();
+                            var unused = leading.leadership().resign().subscribe();
                         }
                     }
                     case "write" ->
@@ -127,7 +127,7 @@ public final class Client {
                 }
             }
             // While what it ends can still be recorded.
-            Object unused = lock.close().block();
+            lock.close().block();
         }
     }
 
@@ -145,7 +145,7 @@ public final class Client {
 
     private void campaign(String key) {
         election = LeaderElection.of(lock, key);
-        var unusedCampaign = election.lead(term -> Flux.never()
+        election.lead(term -> Flux.never()
                         .doOnSubscribe(begun -> say("leads " + term.term()))
                         .doOnCancel(() -> say("stopped " + term.term())))
                 .subscribe(never -> {}, error -> say("failed " + key + " " + error.getMessage()));
@@ -153,7 +153,7 @@ public final class Client {
     }
 
     private void hold(LockClient client, String id, String key, Duration time) {
-        var unusedHold = history.withLock(client, key, held -> {
+        history.withLock(client, key, held -> {
                     say("granted " + id + " " + held.fencingToken());
                     return client.options().share().isWhole()
                             ? Increment.of(numbers, 0, held, time)
@@ -168,7 +168,7 @@ public final class Client {
         long end = System.nanoTime() + THREADS_END.toNanos();
         Set<String> left = newThreads();
         while (!left.isEmpty() && System.nanoTime() - end < 0) {
-            Object unused = Mono.delay(Duration.ofMillis(50)).block();
+            Mono.delay(Duration.ofMillis(50)).block();
             left = newThreads();
         }
         return String.join(", ", left);

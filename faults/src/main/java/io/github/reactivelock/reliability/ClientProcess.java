@@ -158,7 +158,7 @@ final class ClientProcess implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        boolean unused = Runtime.getRuntime().removeShutdownHook(onExit);
+        Runtime.getRuntime().removeShutdownHook(onExit);
     }
 
     /** Tells a process that is stuck from one that gets no turn. */

@@ -69,7 +69,7 @@ final class ClockTrial {
             var waiting = other.acquire("a").toFuture();
             Thread.sleep(LEASE.plusSeconds(1).toMillis());
             expect(first.isHeld() && !waiting.isDone(), "a jump back cost the holder its lock");
-            boolean unused = get(first.release().thenReturn(true));
+            get(first.release().thenReturn(true));
             LockHandle second = get(Mono.fromFuture(waiting));
             expect(second.fencingToken() > first.fencingToken(), "the token did not rise over a jump back");
             out.println("clock -1 h: the holder kept the lock, the next one's token is "
@@ -89,7 +89,7 @@ final class ClockTrial {
             var waiting = other.acquire("a").toFuture();
             Thread.sleep(LEASE.dividedBy(2).toMillis());
             expect(first.isHeld() && !waiting.isDone(), "a jump of one node's clock cost the holder its lock");
-            boolean unused = get(first.release().thenReturn(true));
+            get(first.release().thenReturn(true));
             LockHandle second = get(Mono.fromFuture(waiting));
             expect(second.fencingToken() > first.fencingToken(), "the token did not rise over a jump of one node");
             out.println("clock of one node of five +60 s: the holder kept the lock, no other client got it");
@@ -124,7 +124,7 @@ final class ClockTrial {
     }
 
     private static void end(Mono<Void> release, LockClient one, LockClient other) {
-        Object unused = release.then(one.close()).then(other.close()).block(LIMIT);
+        release.then(one.close()).then(other.close()).block(LIMIT);
     }
 
     private void expect(boolean so, String otherwise) {

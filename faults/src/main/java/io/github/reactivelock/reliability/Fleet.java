@@ -67,7 +67,7 @@ final class Fleet implements AutoCloseable {
                 .toList();
         List<HistoryEvent> events = HistoryFile.read(files);
         files.forEach(file -> {
-            boolean unused = file.toFile().delete();
+            file.toFile().delete();
         });
         return events;
     }

@@ -57,7 +57,7 @@ final class Increment {
     }
 
     private void leave() {
-        boolean unused = state.compareAndSet(READ, OVER);
+        state.compareAndSet(READ, OVER);
         while (state.get() == WRITING) {
             Thread.onSpinWait();
         }

@@ -40,7 +40,7 @@ final class Leftovers {
         File[] files = directory.toFile().listFiles();
         Stream.concat(Stream.of(files == null ? new File[0] : files), Stream.of(directory.toFile()))
                 .forEach(file -> {
-                    boolean unused = file.delete();
+                    file.delete();
                 });
     }
 

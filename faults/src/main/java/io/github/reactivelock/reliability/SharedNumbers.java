@@ -42,7 +42,7 @@ final class SharedNumbers {
     /** Writes the counter, then counts that it did: a process killed between the two has lost nothing. */
     void write(int slot, long value) {
         LONGS.setVolatile(memory, at(slot, 0), value);
-        long unused = (long) LONGS.getAndAdd(memory, at(slot, 2 + client), 1L);
+        LONGS.getAndAdd(memory, at(slot, 2 + client), 1L);
     }
 
     /** Writes that were overwritten by somebody who had not seen them, over all counters. */

@@ -58,7 +58,7 @@ final class ShiftedRedis implements AutoCloseable {
                 ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putLong(0, ahead.toSeconds());
         // Written in place: the server has it in its memory.
         try (FileChannel file = FileChannel.open(shift, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            int unused = file.write(seconds, 0);
+            file.write(seconds, 0);
         }
     }
 
@@ -66,14 +66,14 @@ final class ShiftedRedis implements AutoCloseable {
     public void close() {
         process.destroyForcibly();
         process.onExit().join();
-        boolean unused = Runtime.getRuntime().removeShutdownHook(onExit);
+        Runtime.getRuntime().removeShutdownHook(onExit);
         Leftovers.delete(directory);
     }
 
     private Path compile() throws IOException, InterruptedException {
         Path source = directory.resolve("clock.c");
         try (InputStream text = ShiftedRedis.class.getResourceAsStream("clock.c")) {
-            long unused = Files.copy(Objects.requireNonNull(text, "clock.c"), source);
+            Files.copy(Objects.requireNonNull(text, "clock.c"), source);
         }
         Path library = directory.resolve("clock.so");
         try {

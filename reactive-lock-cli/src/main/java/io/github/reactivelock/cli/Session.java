@@ -87,7 +87,7 @@ final class Session implements AutoCloseable {
     /** The program ends when this returns, so it waits until the connection is closed. */
     private void awaitClosed() {
         try {
-            boolean unused = closed.await(CLOSING.toMillis(), TimeUnit.MILLISECONDS);
+            closed.await(CLOSING.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -201,7 +201,7 @@ final class Agents {
         Mono<Answer> answered = client.request(question.method())
                 .uri(uris.get(agent % uris.size()) + "/v1/" + question.path())
                 .send((request, out) -> {
-                    Sinks.EmitResult unused = left.tryEmitEmpty();
+                    left.tryEmitEmpty();
                     return question.body().isEmpty()
                             ? out
                             : out.sendObject(Unpooled.copiedBuffer(question.body(), StandardCharsets.UTF_8));
@@ -227,7 +227,7 @@ final class Agents {
                     uris.get(agent),
                     text(error),
                     uris.get(present.get()));
-            Sinks.EmitResult unused = changes.tryEmitNext(agent);
+            changes.tryEmitNext(agent);
         }
     }
 
@@ -273,7 +273,7 @@ final class Agents {
         if (opened.compareAndSet(null, fresh)) {
             return fresh;
         }
-        var unused = FireAndForget.run("closing a surplus client", fresh.end);
+        FireAndForget.run("closing a surplus client", fresh.end);
         return client();
     }
 

@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -168,7 +167,7 @@ final class ClaimRegistry {
     private Mono<ClaimResult> placed(ClaimState standing, Entry key, Line present, boolean mayRepeat) {
         QueuePosition position = QueuePosition.of(standing.claim.id(), present);
         if (!position.isOf(key)) {
-            boolean unused = standing.vanished(key, LossReason.EXPIRED);
+            standing.vanished(key, LossReason.EXPIRED);
             standing.claimed();
             return mayRepeat ? enter(standing, false) : Mono.error(standing.ended());
         }
@@ -187,7 +186,7 @@ final class ClaimRegistry {
     private Mono<ClaimResult> granted(ClaimState standing, Entry key, boolean mayRepeat) {
         return session.freshened(key.session()).flatMap(alive -> {
             if (!alive) {
-                boolean unused = standing.vanished(key, LossReason.SESSION_LOST);
+                standing.vanished(key, LossReason.SESSION_LOST);
                 standing.claimed();
                 return mayRepeat ? enter(standing, false) : Mono.error(standing.ended());
             }
@@ -266,7 +265,7 @@ final class ClaimRegistry {
 
     private void remember(Claim claim) {
         leaving.add(claim.id());
-        Disposable unused = FireAndForget.run(
+        FireAndForget.run(
                 "forgetting a release that got no answer",
                 Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
     }

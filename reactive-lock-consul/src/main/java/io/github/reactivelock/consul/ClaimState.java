@@ -205,7 +205,7 @@ final class ClaimState {
         synchronized (this) {
             known = over;
         }
-        Sinks.EmitResult unused = known.tryEmitEmpty();
+        known.tryEmitEmpty();
     }
 
     /** Completes when a key of this client is over; null if this claim does not have it. */
@@ -239,7 +239,7 @@ final class ClaimState {
 
     /** Replaces what is going to end the hold. */
     void endBy(Disposable timer) {
-        boolean unused = end.update(timer);
+        end.update(timer);
     }
 
     /** Where to put the one watch there is; null if this is watched already or need not be. */

@@ -16,7 +16,6 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
@@ -230,7 +229,7 @@ public final class ConsulLockBackend implements LockBackend {
     @Override
     public Mono<Void> close() {
         return Mono.defer(() -> {
-            Disposable unused = FireAndForget.run("closing a Consul lock backend", end);
+            FireAndForget.run("closing a Consul lock backend", end);
             return end;
         });
     }

@@ -37,7 +37,7 @@ final class Expiries {
     }
 
     private static Disposable afterALease(Claim claim, Runnable end) {
-        return FireAndForget.run(
+        return FireAndForget.cancellable(
                 "ending a claim whose lease ran out",
                 Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> end.run()));
     }
@@ -51,6 +51,6 @@ final class Expiries {
 
     /** One that was overwritten by a stranger is removed as well: it would be taken for a holder's. */
     void remove(Entry key) {
-        Disposable unused = FireAndForget.run("removing an expired claim", removals.remove(key));
+        FireAndForget.run("removing an expired claim", removals.remove(key));
     }
 }

@@ -79,7 +79,7 @@ final class Followers {
                         .thenReturn(new Signal.Recheck(lock)))
                 .doOnNext(pushes::push)
                 .then();
-        boolean unused = watch.update(FireAndForget.run("waiting for a lock in Consul", news));
+        watch.update(FireAndForget.cancellable("waiting for a lock in Consul", news));
     }
 
     /** What becomes of a claim of this client is known here, so a crowd of waiters needs one watch. */

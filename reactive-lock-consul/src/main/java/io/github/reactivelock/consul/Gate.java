@@ -88,6 +88,6 @@ final class Gate {
     }
 
     private void replace(Passage passage) {
-        boolean unused = present.compareAndSet(passage, another(passage.session));
+        present.compareAndSet(passage, another(passage.session));
     }
 }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -68,7 +67,7 @@ final class KeptClaims {
         all.put(held.id(), added);
         all.put(kept.id(), added);
         Mono<?> end = Mono.delay(kept.lease(), DriverThreads.timer()).flatMap(now -> end(all.get(kept.id())));
-        Disposable unused = FireAndForget.run("ending a minimum hold", end);
+        FireAndForget.run("ending a minimum hold", end);
     }
 
     /** Only the second claim ends it, what is still said of the first does not; whether it was there until now. */
@@ -81,7 +80,7 @@ final class KeptClaims {
         if (known == null || !all.remove(known.kept.id(), known)) {
             return Mono.just(false);
         }
-        boolean unused = all.remove(known.held.id(), known);
+        all.remove(known.held.id(), known);
         return removals.remove(known.key);
     }
 }

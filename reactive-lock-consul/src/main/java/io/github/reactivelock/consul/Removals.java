@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -109,7 +108,7 @@ final class Removals {
                 pausing.set(false);
                 return agents.isClosed() ? Mono.empty() : removeUnfinished();
             }));
-            Disposable unused = FireAndForget.run("removing keys of claims that ended", waiting);
+            FireAndForget.run("removing keys of claims that ended", waiting);
         }
     }
 
@@ -127,7 +126,7 @@ final class Removals {
                         .thenMany(Flux.fromIterable(known.entrySet()))
                         .flatMap(
                                 left -> left.getValue().doOnSuccess(done -> {
-                                    boolean unused = doubted.remove(left.getKey(), left.getValue());
+                                    doubted.remove(left.getKey(), left.getValue());
                                     pause = PAUSE;
                                 }),
                                 AT_ONCE)

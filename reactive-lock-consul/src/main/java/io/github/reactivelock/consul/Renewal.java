@@ -60,7 +60,7 @@ final class Renewal {
     private static Map<String, LossReason> ended(List<Held> held) {
         Map<String, LossReason> lost = new HashMap<>();
         for (Held each : held) {
-            boolean unused = each.standing.vanished(each.key, LossReason.SESSION_LOST);
+            each.standing.vanished(each.key, LossReason.SESSION_LOST);
             lost.put(each.standing.claim.id(), loss(each.standing));
         }
         return lost;

@@ -62,7 +62,7 @@ final class Session {
         }
 
         void renewedAt(long sent) {
-            long unused = renewed.accumulateAndGet(sent, (one, other) -> one - other > 0 ? one : other);
+            renewed.accumulateAndGet(sent, (one, other) -> one - other > 0 ? one : other);
         }
     }
 
@@ -86,7 +86,7 @@ final class Session {
             Making fresh = new Making(make());
             return present.compareAndSet(null, fresh)
                     ? fresh.id.doOnError(error -> {
-                        boolean unused = present.compareAndSet(fresh, null);
+                        present.compareAndSet(fresh, null);
                     })
                     : id();
         });
@@ -101,7 +101,7 @@ final class Session {
                         Rank.HOLD, "session/create", Json.session(options.sessionTtl(), options.checks(), node))))
                 .map(answer -> Json.sessionId(answer.body()))
                 .doOnNext(id -> {
-                    boolean unused = beats.update(FireAndForget.run("keeping a session in Consul", keepAlive(id)));
+                    beats.update(FireAndForget.cancellable("keeping a session in Consul", keepAlive(id)));
                 });
     }
 

@@ -37,14 +37,14 @@ final class SignalSink {
 
     void push(Signal signal) {
         for (FluxSink<Signal> sink : listening) {
-            FluxSink<Signal> unused = sink.next(signal);
+            sink.next(signal);
         }
     }
 
     /** What is pushed, with each notice of a forced release turned into signals by looking which holds are over. */
     Flux<Signal> signals(Supplier<Flux<Signal>> forced) {
         Flux<Signal> pushed = Flux.create(sink -> {
-            FluxSink<Signal> unused = sink.onDispose(() -> listening.remove(sink));
+            sink.onDispose(() -> listening.remove(sink));
             listening.add(sink);
         });
         return Flux.merge(pushed, noticed(forced));

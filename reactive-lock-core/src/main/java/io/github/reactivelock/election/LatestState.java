@@ -34,7 +34,7 @@ final class LatestState {
 
     /** Moves on to what the function makes of the present state. */
     void move(UnaryOperator<ElectionState> change) {
-        ElectionState unused = state.updateAndGet(now -> merged(now, change.apply(now)));
+        state.updateAndGet(now -> merged(now, change.apply(now)));
         tell();
     }
 

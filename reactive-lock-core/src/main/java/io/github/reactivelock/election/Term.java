@@ -28,7 +28,7 @@ final class Term implements Leadership {
      */
     void end() {
         isSteppingDown = true;
-        var unused = over.tryEmitEmpty(); // which may be completed already
+        over.tryEmitEmpty(); // which may be completed already
     }
 
     /** Whether an error says that this term was lost, from any source. */
@@ -65,7 +65,7 @@ final class Term implements Leadership {
     public Mono<Void> resign() {
         return Mono.<Void>fromRunnable(() -> {
                     isSteppingDown = true;
-                    var unused = stepsDown.tryEmitEmpty(); // which may be completed already
+                    stepsDown.tryEmitEmpty(); // which may be completed already
                 })
                 .then(over.asMono())
                 .then(Mono.defer(this::givenUp))

@@ -67,7 +67,7 @@ final class Notices implements Entry.Teller {
                 emit(sink, new Signal.Reconnected());
             }
         });
-        FluxSink<Signal> unused = sink.onDispose(() -> {
+        sink.onDispose(() -> {
             line.add(() -> listeners.remove(added));
             tell();
         });
@@ -135,6 +135,6 @@ final class Notices implements Entry.Teller {
     }
 
     private static <T> void emit(FluxSink<? super T> sink, T notice) {
-        FluxSink<? super T> unused = sink.next(notice);
+        sink.next(notice);
     }
 }

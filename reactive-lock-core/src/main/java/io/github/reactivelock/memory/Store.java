@@ -130,7 +130,7 @@ final class Store {
             notices.watch(connection, sink, info);
             return info;
         });
-        FluxSink<LockEvent> unused = sink.onDispose(() -> {
+        sink.onDispose(() -> {
             notices.unwatch(watched.key(), sink);
             notices.tell();
         });

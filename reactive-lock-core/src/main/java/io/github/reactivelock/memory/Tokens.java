@@ -44,6 +44,6 @@ final class Tokens {
 
     /** No later token is lower than this one, or the same. */
     void raise(long token) {
-        long unused = counter.accumulateAndGet(FencingTokens.number(token), Math::max);
+        counter.accumulateAndGet(FencingTokens.number(token), Math::max);
     }
 }

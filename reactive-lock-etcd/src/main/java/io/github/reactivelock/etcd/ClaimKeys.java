@@ -151,7 +151,7 @@ final class ClaimKeys {
         AtomicInteger attempts = new AtomicInteger();
         return etcd.txn(Rank.OTHER, txn -> {
                     if (attempts.getAndIncrement() > 0) {
-                        boolean unused = state.putAgain();
+                        state.putAgain();
                     }
                     Txn guarded = tries
                             ? txn.If(absent, names.nothingSince(state.claim.key(), state.roomSeenAt()))

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
@@ -214,7 +213,7 @@ final class ClaimRegistry implements Lease.Findings {
     @Override
     public void forsaken(ClaimState state) {
         boolean owned = state.isOwner();
-        Disposable unused = FireAndForget.run("ending a claim that is not asked about any more", release(state.claim));
+        FireAndForget.run("ending a claim that is not asked about any more", release(state.claim));
         if (owned) {
             pushes.push(new Signal.Suspect(state.claim.id(), LossReason.EXPIRED));
         }
@@ -283,7 +282,7 @@ final class ClaimRegistry implements Lease.Findings {
 
     private void remember(Claim claim) {
         leaving.add(claim.id());
-        Disposable unused = FireAndForget.run(
+        FireAndForget.run(
                 "forgetting a release that got no answer",
                 Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
     }
@@ -301,7 +300,7 @@ final class ClaimRegistry implements Lease.Findings {
                         if (!owned || !states.remove(held.id(), state)) {
                             return Mono.just(owned);
                         }
-                        boolean unused = state.leave();
+                        state.leave();
                         depart(state, false);
                         turns.tellSuccessor(state);
                         return leases.drop(held, state.lease()).thenReturn(true);
@@ -311,7 +310,7 @@ final class ClaimRegistry implements Lease.Findings {
 
     private void abandon(ClaimState state) {
         if (states.remove(state.claim.id(), state)) {
-            boolean unused = state.leave();
+            state.leave();
             depart(state, state.isSettled() && state.lease() == null);
         }
     }

@@ -196,7 +196,7 @@ final class ClaimState {
 
     /** The key is not there any more, which is no news if another has taken its place meanwhile. */
     void vanished(long createRevision) {
-        boolean unused = drop(createRevision);
+        drop(createRevision);
     }
 
     private boolean drop(long createRevision) {

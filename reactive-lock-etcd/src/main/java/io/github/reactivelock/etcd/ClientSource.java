@@ -19,7 +19,6 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -97,7 +96,7 @@ final class ClientSource {
                     try {
                         opened.getLeaseClient();
                         opened.getWatchClient();
-                        CompletableFuture<?> unused = opened.getKVClient().get(anyKey);
+                        opened.getKVClient().get(anyKey);
                         return opened;
                     } catch (Throwable e) { // no other reference to it exists
                         if (isOurs) {

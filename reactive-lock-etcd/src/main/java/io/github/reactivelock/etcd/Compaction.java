@@ -5,7 +5,6 @@ import io.github.reactivelock.spi.support.FireAndForget;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -35,7 +34,7 @@ final class Compaction {
 
     void lookOnce() {
         if (looked.compareAndSet(false, true)) {
-            Disposable unused = FireAndForget.run("looking whether etcd compacts", look());
+            FireAndForget.run("looking whether etcd compacts", look());
         }
     }
 

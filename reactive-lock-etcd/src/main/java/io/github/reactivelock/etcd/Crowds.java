@@ -91,7 +91,7 @@ final class Crowds {
         if (earlier != null) {
             earlier.dispose();
         }
-        boolean unused = begun.update(FireAndForget.run("waiting for a share in etcd", rounds(crowd, begun)));
+        begun.update(FireAndForget.cancellable("waiting for a share in etcd", rounds(crowd, begun)));
     }
 
     /** The claim waits no longer. Those behind it are covered by what was watched for it. */

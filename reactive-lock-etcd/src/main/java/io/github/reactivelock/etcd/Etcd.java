@@ -31,7 +31,6 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
@@ -168,14 +167,14 @@ final class Etcd {
     private Flux<WatchResponse> watch(Watch watches, ByteSequence key, WatchOption option) {
         return Flux.create(sink -> {
             Watch.Watcher watcher = DriverThreads.call(() -> watches.watch(key, option, new ToSink(sink)));
-            FluxSink<WatchResponse> unused = sink.onDispose(watcher::close);
+            sink.onDispose(watcher::close);
         });
     }
 
     private record ToSink(FluxSink<WatchResponse> sink) implements Watch.Listener {
         @Override
         public void onNext(WatchResponse response) {
-            FluxSink<WatchResponse> unused = sink.next(response);
+            sink.next(response);
         }
 
         @Override
@@ -274,9 +273,9 @@ final class Etcd {
             return current();
         }
         if (closed) {
-            Disposable unused = FireAndForget.run("closing a client that was opened too late", close());
+            FireAndForget.run("closing a client that was opened too late", close());
         } else if (source.isOurs) {
-            Disposable unused = FireAndForget.run("looking whether connections are alive", lookAfter(fresh));
+            FireAndForget.run("looking whether connections are alive", lookAfter(fresh));
         }
         return fresh;
     }
@@ -348,8 +347,7 @@ final class Etcd {
 
     private void replace(Opened used) {
         if (opened.compareAndSet(used, null)) {
-            Disposable unused =
-                    FireAndForget.run("closing a client that lost its connection", used.client.flatMap(source::close));
+            FireAndForget.run("closing a client that lost its connection", used.client.flatMap(source::close));
         }
     }
 

@@ -144,7 +144,7 @@ final class Lease {
                 .then(Mono.defer(this::listIfDue))
                 .doOnError(error -> failed = true)
                 .doOnError(error -> {
-                    boolean unused = endsWith(error);
+                    endsWith(error);
                 })
                 .cache();
 

@@ -14,7 +14,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -118,7 +117,7 @@ final class Leases {
     /** Nothing waits for the marker: until it is there, the next renewal notices what it would have told. */
     private void mark(Lease lease, ByteSequence marker) {
         PutOption bound = PutOption.builder().withLeaseId(lease.id).build();
-        Disposable unused = FireAndForget.run(
+        FireAndForget.run(
                 "marking a lease",
                 etcd.txn(Rank.HOLD, txn -> txn.Then(Op.put(marker, ByteSequence.EMPTY, bound)))
                         .doOnNext(put -> {

@@ -133,7 +133,7 @@ final class Logins {
 
         @Override
         public void applyRequestMetadata(RequestInfo info, Executor executor, MetadataApplier applier) {
-            CompletableFuture<Void> unused = valid(channel).handle((valid, error) -> {
+            valid(channel).handle((valid, error) -> {
                 if (valid != null) {
                     used = valid;
                     Metadata headers = new Metadata();
@@ -222,7 +222,7 @@ final class Logins {
             failed = null;
             underWay = null;
         }
-        boolean unused = login.complete(fresh);
+        login.complete(fresh);
     }
 
     private void failed(CompletableFuture<Token> login, Throwable error) {
@@ -234,7 +234,7 @@ final class Logins {
             failed = new Failed(error, pause, System.nanoTime() + pause.toNanos());
             underWay = null;
         }
-        boolean unused = login.completeExceptionally(error);
+        login.completeExceptionally(error);
     }
 
     private Duration longer() {

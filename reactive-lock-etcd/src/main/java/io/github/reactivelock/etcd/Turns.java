@@ -45,7 +45,7 @@ final class Turns {
                         state.followed(watch);
                         return lookAfterwards(state, revision);
                     }));
-            boolean unused = watch.update(FireAndForget.run("waiting for a lock in etcd", news));
+            watch.update(FireAndForget.cancellable("waiting for a lock in etcd", news));
         }
     }
 
@@ -96,7 +96,7 @@ final class Turns {
         ClaimState next = state.successor();
         if (next != null && next.isWaiting()) {
             next.unfollow();
-            Disposable unused = FireAndForget.run("looking whose turn it is", lookAfterwards(next, next.revision()));
+            FireAndForget.run("looking whose turn it is", lookAfterwards(next, next.revision()));
         }
     }
 }

@@ -203,12 +203,12 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
                 @Override
                 public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
                     if (interrupted.remove(connection)) {
-                        var unused = sink.next(connection);
+                        sink.next(connection);
                     }
                 }
             };
             client.addListener(listener);
-            var unused = sink.onDispose(() -> client.removeListener(listener));
+            sink.onDispose(() -> client.removeListener(listener));
         });
     }
 

@@ -113,10 +113,10 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                         }
                     }
                     if (isReplaced) {
-                        var unused = gone.closeAsync();
+                        gone.closeAsync();
                         replaced.run();
                     } else if (connection != null) {
-                        var unused = connection.closeAsync();
+                        connection.closeAsync();
                     }
                 })
                 .open();
@@ -168,7 +168,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                 waitedOut.accept(error);
             }
             if ((passes || (error != null && wasPaused())) && pauses.now() - begun < PASSING.toNanos()) {
-                Disposable unused = DriverThreads.timer().schedule(this::open, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+                DriverThreads.timer().schedule(this::open, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
                 return;
             }
             counting.dispose();
@@ -192,7 +192,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
             run(() -> action.accept(connection));
         }
         if (open == null) { // closed meanwhile
-            var unused = connection.closeAsync();
+            connection.closeAsync();
         }
     }
 

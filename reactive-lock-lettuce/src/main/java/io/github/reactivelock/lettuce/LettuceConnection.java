@@ -99,7 +99,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     public Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args) {
         return Mono.create(sink -> {
             Evaluation evaluation = new Evaluation(script, keys, args, sink, unanswered, this::demoted);
-            var unused = sink.onCancel(evaluation);
+            sink.onCancel(evaluation);
             evaluation.start(commands, outbox);
         });
     }
@@ -148,9 +148,9 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     @Override
     public void reopen(String channel) {
-        channels.useIfWanted(connection -> source.heardOn(connection, List.of(channel))
-                .forEach(opening -> {
-                    var unused = opening.thenAccept(this::reopen);
+        channels.useIfWanted(
+                connection -> source.heardOn(connection, List.of(channel)).forEach(opening -> {
+                    opening.thenAccept(this::reopen);
                 }));
     }
 
@@ -165,7 +165,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     public void unsubscribe(String channel) {
         wanted.remove(channel);
         channels.useIfWanted(connection -> {
-            var unused = source.unsubscribe(connection, channel);
+            source.unsubscribe(connection, channel);
         });
     }
 
@@ -195,7 +195,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         return loaded.thenCombine(source.missing(connection, listener.channel()), (open, missing) -> {
             for (RuntimeException refusal : NeededCommands.refusals(missing)) {
                 watched.dispose();
-                var unused = connection.closeAsync();
+                connection.closeAsync();
                 throw refusal;
             }
             outbox.open(connection, source.scripts(connection));

@@ -254,7 +254,7 @@ final class ManagedClient {
         return new NettyCustomizer() {
             @Override
             public void afterChannelInitialized(Channel channel) {
-                var unused = channel.pipeline().addFirst(new ResetAsEnd(), SilenceWatch.ofChannels());
+                channel.pipeline().addFirst(new ResetAsEnd(), SilenceWatch.ofChannels());
             }
         };
     }
@@ -275,7 +275,7 @@ final class ManagedClient {
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
             if (error instanceof IOException) {
-                var unused = context.close();
+                context.close();
             } else {
                 context.fireExceptionCaught(error);
             }

@@ -48,7 +48,7 @@ final class Presence implements RedisConnectionStateListener {
     }
 
     void await(MonoSink<Void> sink) {
-        var unused = sink.onDispose(() -> awaiting.remove(sink));
+        sink.onDispose(() -> awaiting.remove(sink));
         awaiting.add(sink);
         if (present) {
             tellAll();

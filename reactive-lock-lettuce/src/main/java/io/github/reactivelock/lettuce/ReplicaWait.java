@@ -44,7 +44,7 @@ final class ReplicaWait<C extends StatefulConnection<String, String>> implements
         String[] argArray = args.toArray(NONE);
         return Mono.create(sink -> {
             Disposable.Swap cancel = Disposables.swap();
-            var unused = sink.onCancel(cancel);
+            sink.onCancel(cancel);
             connection.use(
                     open -> {
                         if (cancel.isDisposed()) { // before anything was sent that would be in the way of others
@@ -52,7 +52,7 @@ final class ReplicaWait<C extends StatefulConnection<String, String>> implements
                         }
                         // Only this class uses the connection, so a call that gives up drops it, and Lettuce opens it
                         // anew.
-                        boolean unusedUpdate = cancel.update(() -> PingWatchdog.drop(open, source.scripts(open)));
+                        cancel.update(() -> PingWatchdog.drop(open, source.scripts(open)));
                         RedisClusterAsyncCommands<String, String> commands = source.scripts(open);
                         int before = interruptions.get();
                         run(commands, script, keyArray, argArray)

@@ -65,7 +65,7 @@ final class SilenceWatch extends ChannelInboundHandlerAdapter {
     }
 
     private void beatLater(ChannelHandlerContext context) {
-        var unused = context.executor().schedule(() -> beat(context), BEAT_MILLIS, TimeUnit.MILLISECONDS);
+        context.executor().schedule(() -> beat(context), BEAT_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private void beat(ChannelHandlerContext context) {
@@ -84,7 +84,7 @@ final class SilenceWatch extends ChannelInboundHandlerAdapter {
             ping(context);
         } else if (++silentBeats == LONGEST_SILENCE) {
             log.info("{} has been silent for too long; it is opened anew", context.channel());
-            var unused = context.close();
+            context.close();
             return;
         }
         beatLater(context);
@@ -100,6 +100,6 @@ final class SilenceWatch extends ChannelInboundHandlerAdapter {
     }
 
     private static void ping(ChannelHandlerContext context) {
-        var unused = context.channel().writeAndFlush(new Command<>(CommandType.PING, new StatusOutput<>(Utf8.CODEC)));
+        context.channel().writeAndFlush(new Command<>(CommandType.PING, new StatusOutput<>(Utf8.CODEC)));
     }
 }

@@ -53,7 +53,7 @@ final class LockMeters {
     }
 
     private static void gauge(MeterRegistry registry, LockMeter meter, AtomicInteger value, Tags tags) {
-        Gauge unused = Gauge.builder(meter.getName(), value, AtomicInteger::get)
+        Gauge.builder(meter.getName(), value, AtomicInteger::get)
                 .description(meter.description())
                 .tags(tags)
                 .strongReference(true)

@@ -165,12 +165,12 @@ public final class LockObservations implements LockListener {
 
     @Override
     public void busy(LockRequest request) {
-        Watched unused = stopWaiting(request, "busy", null);
+        stopWaiting(request, "busy", null);
     }
 
     @Override
     public void cancelled(LockRequest request) {
-        Watched unused = stopWaiting(request, "cancelled", null);
+        stopWaiting(request, "cancelled", null);
     }
 
     @Override
@@ -184,7 +184,7 @@ public final class LockObservations implements LockListener {
     @Override
     public void unavailable(LockRequest request, LockException failure) {
         boolean isClosed = failure instanceof LockClientClosedException;
-        Watched unused = stopWaiting(request, isClosed ? "client_closed" : "unavailable", failure);
+        stopWaiting(request, isClosed ? "client_closed" : "unavailable", failure);
     }
 
     // ---- a hold
@@ -216,7 +216,7 @@ public final class LockObservations implements LockListener {
 
     @Override
     public void released(LockRequest request, long fencingToken, Duration held) {
-        Watched unused = stopHolding(request, "released", null);
+        stopHolding(request, "released", null);
     }
 
     @Override

@@ -11,9 +11,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -116,7 +114,7 @@ final class QuorumClaim {
 
     private void begin(Mono<ClaimResult> round, Sinks.One<ClaimResult> answer) {
         try {
-            Disposable unused = round.subscribe(
+            round.subscribe(
                     result -> ended(round, () -> answer.tryEmitValue(result)),
                     failure -> ended(round, () -> answer.tryEmitError(failure)));
         } catch (Throwable e) { // a fatal one, which is not signalled: the claim would never be asked about again
@@ -124,8 +122,8 @@ final class QuorumClaim {
         }
     }
 
-    private void ended(Mono<ClaimResult> round, Supplier<Sinks.EmitResult> tell) {
-        Sinks.EmitResult unused = tell.get();
+    private void ended(Mono<ClaimResult> round, Runnable tell) {
+        tell.run();
         Sinks.One<ClaimResult> following;
         synchronized (this) {
             following = next;
@@ -319,7 +317,7 @@ final class QuorumClaim {
     /** Pushed votes are enough for a round. */
     synchronized void endRest() {
         if (enough != null) {
-            Sinks.EmitResult unused = enough.tryEmitEmpty();
+            enough.tryEmitEmpty();
         }
     }
 

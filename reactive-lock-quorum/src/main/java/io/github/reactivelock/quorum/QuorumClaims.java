@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -160,7 +159,7 @@ final class QuorumClaims {
     }
 
     private void forgetLater(Duration time) {
-        Disposable unused = surroundings.timer().schedule(this::forgetOld, time.toNanos(), TimeUnit.NANOSECONDS);
+        surroundings.timer().schedule(this::forgetOld, time.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** In the order in which they were withdrawn, so one with a short lease may wait for another. */
@@ -193,11 +192,10 @@ final class QuorumClaims {
         }
         Runnable ask = () -> {
             if (known.isWaiting() && !known.isWithdrawn()) {
-                Sinks.EmitResult unused =
-                        late.tryEmitNext(new Signal.RecheckClaim(claim.id())); // the timer is one thread
+                late.tryEmitNext(new Signal.RecheckClaim(claim.id())); // the timer is one thread
             }
         };
-        Disposable unused = surroundings.timer().schedule(ask, known.moment().toNanos(), TimeUnit.NANOSECONDS);
+        surroundings.timer().schedule(ask, known.moment().toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** How many claims are known. */

@@ -16,7 +16,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -236,7 +235,7 @@ public final class QuorumLockBackend implements LockBackend {
             if (known != null && known.isUntold(number)) {
                 Voting voting = new Voting(nodes, longestLease, claim, known, claims, proposals);
                 // The hold does not depend on it.
-                Disposable unused = FireAndForget.run(
+                FireAndForget.run(
                         "showing a quorum's token to a node",
                         nodes.ask(Set.of(number), voting::lookAndShow).then());
             }
@@ -309,7 +308,7 @@ public final class QuorumLockBackend implements LockBackend {
                     .flatMap(
                             pushed -> claims.pushed(pushed.node(), pushed.value(), nodes.majority()), Integer.MAX_VALUE)
                     .doOnComplete(() -> {
-                        Sinks.EmitResult unused = ended.tryEmitEmpty();
+                        ended.tryEmitEmpty();
                     })
                     .mergeWith(claims.late().takeUntilOther(ended.asMono()));
         });

@@ -20,7 +20,6 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -236,7 +235,7 @@ final class Voters {
         Mono<Answer<T>> heard = answer.asMono();
         underWay.add(heard);
         Duration time = timeoutOf(node);
-        Disposable unused = surroundings
+        surroundings
                 .pauses()
                 .timeout(
                         Mono.defer(() -> question.to(all.get(node), node)), time, Mono.error(() -> silence(node, time)))
@@ -256,7 +255,7 @@ final class Voters {
 
     /** The first one counts: what completes after its answer has said all. */
     private static <T> void tell(Sinks.One<Answer<T>> sink, @Nullable Answer<T> answer) {
-        Sinks.EmitResult unused = sink.tryEmitValue(answer);
+        sink.tryEmitValue(answer);
     }
 
     /** What the nodes answered that did answer, as soon as that is enough, at the latest when all had their time. */

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** A round of questions for one claim, and what its answers come to: a grant, a place in the queue, or a failure. */
@@ -198,7 +197,7 @@ final class Voting {
             if (token > 0 && mayAgree() && token >= candidacy.fencingToken()) {
                 ClaimResult granted = granted(token, since);
                 // So that no node shows another; the grant does not depend on it.
-                Disposable unused = FireAndForget.run(
+                FireAndForget.run(
                         "showing a quorum's token to its nodes",
                         nodes.ask(round.astray(token), this::show).then());
                 return Mono.just(granted);

@@ -188,7 +188,7 @@ final class Bell {
     /** Ends who sleeps, in the background and each by itself: whether it is heard is not the ringer's concern. */
     void ring(Set<String> clients) {
         if (!clients.isEmpty()) {
-            var unused = FireAndForget.run(
+            FireAndForget.run(
                     "ringing",
                     Flux.fromIterable(Set.copyOf(clients))
                             .concatMap(listener -> rung(listener).onErrorComplete())
@@ -348,7 +348,7 @@ final class Bell {
 
     /** More than one ring, because the first may come before the statement in which it sleeps. */
     private void prove(AtomicInteger rings, AtomicBoolean over) {
-        var unused = FireAndForget.run(
+        FireAndForget.run(
                 "proving that rings are heard",
                 after(hears ? TO_SLEEP_SOUND : TO_FALL_ASLEEP)
                         .then(Mono.defer(() -> over.get()

@@ -91,7 +91,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         command.onSubscribe(this);
         Limit most = limit;
         if (most != null) {
-            boolean unused = timer.update(Pauses.ofThisProcess()
+            timer.update(Pauses.ofThisProcess()
                     .after(most.time(), () -> DriverThreads.forUsers().schedule(() -> end(most))));
         }
         subscription.request(Long.MAX_VALUE);
@@ -104,7 +104,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     private void answered(Runnable answer) {
         hasAnswer = true;
         if (Carried.isTakenAlong()) {
-            Disposable unused = DriverThreads.forUsers().schedule(answer);
+            DriverThreads.forUsers().schedule(answer);
         } else {
             answer.run();
         }
@@ -121,7 +121,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
             command.onNext(connection);
             command.onComplete();
         } else {
-            var unused = FireAndForget.run("giving a connection back", Database.giveBack(connection));
+            FireAndForget.run("giving a connection back", Database.giveBack(connection));
         }
     }
 
@@ -158,7 +158,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
 
     @Override
     public void cancel() {
-        boolean unused = leaves();
+        leaves();
     }
 
     private boolean leaves() {

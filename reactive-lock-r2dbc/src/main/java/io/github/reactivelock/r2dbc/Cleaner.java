@@ -37,7 +37,7 @@ final class Cleaner {
 
     void begin() {
         if (begun.compareAndSet(false, true)) {
-            running.update(FireAndForget.run(
+            running.update(FireAndForget.cancellable(
                     "cleaning",
                     Mono.defer(() -> Mono.delay(jittered(), DriverThreads.timer()))
                             .then(turn(KEPT))

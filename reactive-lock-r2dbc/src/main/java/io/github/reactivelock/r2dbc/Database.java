@@ -186,8 +186,7 @@ final class Database {
                         this::giveBackWhole,
                         (session, error) -> {
                             if (R2dbcFailure.isStale(error)) {
-                                var unused = FireAndForget.run(
-                                        "closing a connection that is dead", closed(session.connection()));
+                                FireAndForget.run("closing a connection that is dead", closed(session.connection()));
                                 return Mono.empty();
                             }
                             return isWhole(session.connection(), error)
@@ -450,8 +449,8 @@ final class Database {
     private static Mono<Void> goingOn(String what, Mono<Void> closing) {
         return Mono.defer(() -> {
             Sinks.Empty<Void> end = Sinks.empty();
-            var unused = FireAndForget.run(what, closing.doOnTerminate(() -> {
-                Sinks.EmitResult unusedResult = end.tryEmitEmpty();
+            FireAndForget.run(what, closing.doOnTerminate(() -> {
+                end.tryEmitEmpty();
             }));
             return end.asMono();
         });

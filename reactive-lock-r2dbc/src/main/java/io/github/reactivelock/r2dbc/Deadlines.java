@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
-import reactor.core.Disposable;
 
 /**
  * Notices commands that the database does not answer in time, by one verdict for all: a verdict for each would wake a
@@ -46,7 +45,7 @@ final class Deadlines {
 
     Deadlines(Duration timeout) {
         this(timeout, Pauses.ofThisProcess(), end -> {
-            Disposable unused = DriverThreads.forUsers().schedule(end);
+            DriverThreads.forUsers().schedule(end);
         });
     }
 
@@ -90,7 +89,7 @@ final class Deadlines {
 
     private void set(long nanos) {
         // No later than a command could be late that has its connection in this moment.
-        Disposable unused = pauses.after(Duration.ofNanos(Math.min(nanos, timeout)), this::look);
+        pauses.after(Duration.ofNanos(Math.min(nanos, timeout)), this::look);
     }
 
     private void look() {

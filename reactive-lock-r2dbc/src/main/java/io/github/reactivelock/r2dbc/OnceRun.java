@@ -81,13 +81,13 @@ final class OnceRun {
         return Mono.create(sink -> {
             AtomicBoolean left = new AtomicBoolean();
             AtomicBoolean answered = new AtomicBoolean();
-            var unusedSink = sink.onCancel(() -> {
+            sink.onCancel(() -> {
                 left.set(true);
                 if (answered.get()) {
                     undo();
                 }
             });
-            var unused = FireAndForget.run(
+            FireAndForget.run(
                     "taking a key",
                     taken(left)
                             .doOnNext(found -> {
@@ -152,7 +152,7 @@ final class OnceRun {
     }
 
     private void undo() {
-        var unused = FireAndForget.run("freeing a key", change("once_undo", name, id));
+        FireAndForget.run("freeing a key", change("once_undo", name, id));
     }
 
     /** Fails when the lease is lost, and does nothing else that can be seen. */
@@ -192,15 +192,15 @@ final class OnceRun {
      */
     private Mono<Void> recorded(Optional<String> outcome) {
         Sinks.Empty<Void> over = Sinks.empty();
-        var unused = FireAndForget.run(
+        FireAndForget.run(
                 "recording an outcome",
                 written(outcome.orElse(null))
                         .doOnError(error -> {
                             log.warn("what became of '{}' could not be recorded", key, error);
-                            Sinks.EmitResult unusedResult = over.tryEmitError(error);
+                            over.tryEmitError(error);
                         })
                         .doOnSuccess(nothing -> {
-                            Sinks.EmitResult unusedResult = over.tryEmitEmpty();
+                            over.tryEmitEmpty();
                         }));
         return over.asMono()
                 .timeout(

@@ -73,7 +73,7 @@ final class PerKeySequencer {
             lanes.put(turn.key, new Lane());
             return true;
         }
-        boolean unused = (turn.claimId.isEmpty() ? lane.releases : lane.claims).add(turn);
+        (turn.claimId.isEmpty() ? lane.releases : lane.claims).add(turn);
         return false;
     }
 
@@ -156,7 +156,11 @@ final class PerKeySequencer {
         @Override
         public void onComplete() {
             try {
-                Sinks.EmitResult unused = value == null ? answer.tryEmitEmpty() : answer.tryEmitValue(value);
+                if (value == null) {
+                    answer.tryEmitEmpty();
+                } else {
+                    answer.tryEmitValue(value);
+                }
             } finally {
                 end();
             }
@@ -175,7 +179,7 @@ final class PerKeySequencer {
         }
 
         void fail(Throwable error) {
-            Sinks.EmitResult unused = answer.tryEmitError(error);
+            answer.tryEmitError(error);
         }
 
         private void end() {

@@ -94,7 +94,7 @@ final class PgNotifications {
 
     /** Something came to light that should have arrived. */
     void doubt() {
-        Sinks.EmitResult unused = doubts.tryEmitNext(true);
+        doubts.tryEmitNext(true);
     }
 
     /** Whether what is sent arrives. */
@@ -166,7 +166,7 @@ final class PgNotifications {
         boolean arrived = arrive;
         arrive = true;
         failures.set(0);
-        Sinks.EmitResult unused = probes.tryEmitNext(text);
+        probes.tryEmitNext(text);
         return arrived ? null : new Notice("", "");
     }
 

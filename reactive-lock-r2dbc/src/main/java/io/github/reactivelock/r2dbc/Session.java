@@ -112,7 +112,7 @@ final class Session {
         return Flux.defer(() -> {
                     Statement each = connection.createStatement(sql.text(statement));
                     for (int i = 0; i < values.size(); i++) {
-                        Statement unused = (i == 0 ? each : each.add()).bind(0, values.get(i));
+                        (i == 0 ? each : each.add()).bind(0, values.get(i));
                     }
                     return each.execute();
                 })
@@ -128,7 +128,7 @@ final class Session {
                     ? List.of(parameter)
                     : sql.dialect.hasArrays() ? List.of(array(list)) : list;
             for (Object value : values) {
-                Statement unused = statement.bind(place++, value);
+                statement.bind(place++, value);
             }
         }
         return statement;

@@ -43,7 +43,7 @@ final class Sweep {
         long now = System.nanoTime();
         long at = due.get();
         if (now - at >= 0 && due.compareAndSet(at, now + INTERVAL)) {
-            var unused = FireAndForget.run("cleaning", swept().contextWrite(context));
+            FireAndForget.run("cleaning", swept().contextWrite(context));
         }
     }
 

@@ -146,7 +146,7 @@ final class WaitingClaims {
     void lookSoon() {
         if (!pushes.arrive()) {
             pause = SHORTEST_PAUSE;
-            Sinks.EmitResult unused = newcomers.tryEmitNext(true);
+            newcomers.tryEmitNext(true);
             look();
         }
     }
@@ -184,7 +184,7 @@ final class WaitingClaims {
             return;
         }
         try {
-            var unused = FireAndForget.run(
+            FireAndForget.run(
                     "looking for grants",
                     Mono.defer(this::round)
                             .repeat(() -> !keys.isEmpty() && !pushes.arrive())
@@ -253,7 +253,7 @@ final class WaitingClaims {
     }
 
     private void granted(Owner owner) {
-        boolean unused = served(owner.claimId(), owner.token());
+        served(owner.claimId(), owner.token());
     }
 
     /** A claim was found to have been served; whether it waited for that. */

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -20,7 +19,7 @@ final class Eviction {
     /** Asks with the first call. The answer is the policy and the limit, zero if there is none. */
     void look(Mono<List<Object>> question, String server) {
         if (looked.compareAndSet(false, true)) {
-            Disposable unused = question.subscribe(
+            question.subscribe(
                     answer -> judge(answer, server),
                     error -> log.debug("Redis at {} does not say what it does when its memory is full", server, error));
         }

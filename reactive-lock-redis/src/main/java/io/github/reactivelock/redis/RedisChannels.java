@@ -51,7 +51,7 @@ final class RedisChannels implements RedisListener {
 
     Flux<Push> listen(String channel) {
         return Flux.<Push>create(sink -> {
-                    var unused = sink.onDispose(() -> leave(channel, sink));
+                    sink.onDispose(() -> leave(channel, sink));
                     join(channel, sink);
                 })
                 .onBackpressureBuffer(BACKLOG);
@@ -123,7 +123,7 @@ final class RedisChannels implements RedisListener {
 
     private void emit(String channel, Push push) {
         for (FluxSink<Push> sink : listeners.getOrDefault(channel, NONE).sinks()) {
-            var unused = sink.next(push);
+            sink.next(push);
         }
     }
 
@@ -138,7 +138,7 @@ final class RedisChannels implements RedisListener {
         if (joined.confirmations() == 0) {
             connection.subscribe(channel);
         } else {
-            var unused = sink.next(CONFIRMED);
+            sink.next(CONFIRMED);
         }
         if (sink.isCancelled()) { // perhaps before it had joined, or before the channel was asked for
             leave(channel, sink);

@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.util.concurrent.Queues;
@@ -121,7 +120,7 @@ final class RedisReplicas {
             }
         };
         try {
-            Disposable unused = pauses.timeout(question.apply(claims), limit, Mono.error(RedisReplicas::silence))
+            pauses.timeout(question.apply(claims), limit, Mono.error(RedisReplicas::silence))
                     .doFinally(end -> next.run())
                     .subscribe(
                             answer -> round.forEach(request -> request.sink().success(answer)),

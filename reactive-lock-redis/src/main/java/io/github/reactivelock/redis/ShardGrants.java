@@ -122,7 +122,7 @@ final class ShardGrants {
     private void emit(Signal signal) {
         FluxSink<Signal> subscriber = sink.get();
         if (subscriber != null) {
-            var unused = subscriber.next(signal);
+            subscriber.next(signal);
         }
     }
 }

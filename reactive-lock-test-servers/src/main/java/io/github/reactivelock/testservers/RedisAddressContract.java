@@ -105,7 +105,7 @@ public abstract class RedisAddressContract {
 
     @TestFactory
     Stream<DynamicTest> whoeverConnectsInAWrongWayIsToldSoInOneLine() {
-        int unusedPort = Loopback.freePort();
+        int closedPort = Loopback.freePort();
         int sentinelPort = sentinel.sentinels().get(0).port();
         return Stream.of(
                 told("TLS to a plain port", uri("rediss", plain.port()), "does not speak TLS on this port", "redis://"),
@@ -125,7 +125,7 @@ public abstract class RedisAddressContract {
                         cluster.nodes().get(0).uri() + "/1",
                         "a node of a cluster",
                         "database 1"),
-                told("no server there", "redis://127.0.0.1:" + unusedPort, "cannot be reached", "is it running there"),
+                told("no server there", "redis://127.0.0.1:" + closedPort, "cannot be reached", "is it running there"),
                 test(
                         "an unknown host",
                         "nowhere.invalid:6379",
@@ -147,8 +147,8 @@ public abstract class RedisAddressContract {
                         "strange"),
                 test(
                         "no sentinel there",
-                        address(unusedPort),
-                        () -> sentinel(unusedPort, "locks"),
+                        address(closedPort),
+                        () -> sentinel(closedPort, "locks"),
                         "cannot be reached",
                         "is it running there"),
                 test(
@@ -159,8 +159,8 @@ public abstract class RedisAddressContract {
                         "as to a single server"),
                 test(
                         "no cluster there",
-                        address(unusedPort),
-                        () -> cluster("redis://127.0.0.1:" + unusedPort),
+                        address(closedPort),
+                        () -> cluster("redis://127.0.0.1:" + closedPort),
                         "cannot be reached",
                         "is it running there"));
     }

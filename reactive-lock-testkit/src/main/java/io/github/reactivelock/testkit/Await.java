@@ -41,7 +41,7 @@ final class Await {
     }
 
     static void run(Mono<?> mono, Duration limit) {
-        Object unused = mono.block(limit);
+        mono.block(limit);
     }
 
     /** Longer than the wait for a value, because a test's own blocking ends with that value. */
@@ -72,7 +72,7 @@ final class Await {
 
     /** Waits until a future has ended well. */
     static <T> void done(Future<T> future) {
-        Object unused = get(future);
+        get(future);
     }
 
     /** The error of a future that must fail. */

@@ -77,7 +77,7 @@ final class Carrying<T> implements CoreSubscriber<T> {
     private static Runnable withWhatIsHere(Runnable task, ThreadLocal<String> place) {
         String here = place.get();
         return () -> {
-            boolean unused = with(place, here, () -> {
+            with(place, here, () -> {
                 task.run();
                 return true;
             });
@@ -112,7 +112,7 @@ final class Carrying<T> implements CoreSubscriber<T> {
             signal.run();
             return;
         }
-        boolean unused = with(place, kept, () -> {
+        with(place, kept, () -> {
             signal.run();
             return true;
         });

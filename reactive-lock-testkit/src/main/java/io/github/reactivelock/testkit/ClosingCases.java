@@ -167,22 +167,22 @@ abstract class ClosingCases extends Cases {
     @Test
     void aBackendThatItsClientClosedMayBeClosedAgain() {
         LockBackend used = contract.newBackend();
-        LockBackend unused = contract.newBackend();
+        LockBackend idle = contract.newBackend();
         LockClient closing = client(used);
         Await.run(closing.withLock(key, Mono.empty()));
 
         Await.run(closing.close());
-        Await.run(client(unused).close());
+        Await.run(client(idle).close());
 
         Await.run(used.close());
-        Await.run(unused.close());
+        Await.run(idle.close());
     }
 
     @Test
     void closeIsBoundedWhenTheStoreIsSilent() {
         FaultyBackend backend = faulty();
         LockClient closing = impatient(backend);
-        var unused = acquired(closing);
+        acquired(closing);
         backend.onRelease(FaultyBackend::answerLost);
 
         Await.run(closing.close());

@@ -145,7 +145,7 @@ public final class FaultyBackend extends ForwardingBackend {
     /** The engine has handled a signal. */
     private void heard(Signal signal) {
         if (signal instanceof Signal.Reconnected) {
-            var unused = listening.tryEmitEmpty(); // which may be completed already
+            listening.tryEmitEmpty(); // which may be completed already
         }
     }
 

@@ -152,7 +152,7 @@ abstract class LeaseCases extends Cases {
         LockHandle held = Await.get(client.acquire(key));
         Sinks.Empty<Void> left = Sinks.empty();
         backend.onRenewal(renewal -> {
-            Sinks.EmitResult unused = left.tryEmitEmpty(); // which an earlier one may have done
+            left.tryEmitEmpty(); // which an earlier one may have done
             return gate.asMono().then(renewal);
         });
         CompletableFuture<Void> renewed = held.renew().toFuture();

@@ -31,7 +31,7 @@ abstract class RepetitionCases extends Cases {
     private LockBackend backend() {
         LockBackend made = contract.newBackend();
         Queue<Signal> signals = new ConcurrentLinkedQueue<>();
-        var unused = disposedAtTheEnd(made.signals().subscribe(signals::add, error -> {}));
+        disposedAtTheEnd(made.signals().subscribe(signals::add, error -> {}));
         Await.until("pushes arrive", () -> !signals.isEmpty());
         return closedAtTheEnd(made);
     }
@@ -70,13 +70,13 @@ abstract class RepetitionCases extends Cases {
         Claim owner = claim();
         Claim waiter = claim();
         long token = granted(backend, owner);
-        var unused = queued(backend, waiter);
+        queued(backend, waiter);
 
         assertThat(Await.get(backend.claim(owner)))
                 .isInstanceOfSatisfying(
                         ClaimResult.Granted.class,
                         again -> assertThat(again.fencingToken()).isEqualTo(token));
-        unused = queued(backend, waiter);
+        queued(backend, waiter);
 
         assertThat(held(backend).waiters()).isEqualTo(1);
         assertThat(Await.get(backend.release(waiter))).isFalse();
@@ -90,7 +90,7 @@ abstract class RepetitionCases extends Cases {
         Claim owner = claim();
         Claim waiter = claim();
         long token = granted(backend, owner);
-        var unused = queued(backend, waiter);
+        queued(backend, waiter);
 
         for (int i = 0; i < 2; i++) {
             assertThat(Await.get(backend.renew(List.of(owner))).renewed()).containsExactly(owner.id());
@@ -140,7 +140,7 @@ abstract class RepetitionCases extends Cases {
         Claim owner = claim();
         Claim waiter = claim();
         long token = granted(backend, owner);
-        var unused = queued(backend, waiter);
+        queued(backend, waiter);
 
         assertThat(Await.get(backend.release(owner))).isTrue();
         long next = granted(backend, waiter);
@@ -158,7 +158,7 @@ abstract class RepetitionCases extends Cases {
         Claim owner = claim();
         Claim waiter = claim();
         long token = granted(backend, owner);
-        var unused = queued(backend, waiter);
+        queued(backend, waiter);
 
         assertThat(Await.get(operator.forceRelease(key, token))).isTrue();
         long next = granted(backend, waiter);

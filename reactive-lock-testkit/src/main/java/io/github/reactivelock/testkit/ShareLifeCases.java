@@ -287,7 +287,7 @@ abstract class ShareLifeCases extends SharingCases {
                     } else if (event instanceof LockEvent.Released released) {
                         sink.next(-released.units());
                     } else {
-                        Disposable unused =
+                        var unused =
                                 client.permits(2, 5).withLock(key, Mono.empty()).subscribe();
                     }
                 })

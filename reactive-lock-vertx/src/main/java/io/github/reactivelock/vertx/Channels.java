@@ -153,7 +153,7 @@ final class Channels implements Link.User {
         }
         Promise<Void> heard = Promise.promise();
         awaited = new Echo(channel, heard);
-        var unused = sent.onFailure(heard::tryFail); // not to be missed
+        sent.onFailure(heard::tryFail); // not to be missed
         return heard.future();
     }
 
@@ -204,6 +204,6 @@ final class Channels implements Link.User {
             return;
         }
         asked.add(new Question(command, channel));
-        var unused = link.send(on, Request.cmd(command).arg(channel)).onFailure(error -> link.broken(on));
+        link.send(on, Request.cmd(command).arg(channel)).onFailure(error -> link.broken(on));
     }
 }

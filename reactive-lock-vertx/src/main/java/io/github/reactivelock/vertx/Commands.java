@@ -170,7 +170,7 @@ final class Commands implements Link.User {
         // Ahead of the first use, so that a release can't overtake a claim that has to be sent twice.
         Request script =
                 Request.cmd(Command.SCRIPT).arg("LOAD").arg(RedisScript.lock().body());
-        var unused = link.send(opened, script).onFailure(error -> {
+        link.send(opened, script).onFailure(error -> {
             if (Link.isInterruption(error)) {
                 link.broken(opened);
             }
@@ -257,7 +257,7 @@ final class Commands implements Link.User {
         } catch (Throwable e) {
             asked = Future.failedFuture(e);
         }
-        var unused = asked.onComplete((reply, error) -> {
+        asked.onComplete((reply, error) -> {
             if (!call.isSentOn(on)) {
                 return;
             }

@@ -53,7 +53,7 @@ final class ContextLeaderElection implements VertxLeaderElection {
     public Future<Void> stop() {
         return ContextLockClient.future(vertx.getOrCreateContext(), Mono.fromRunnable(() -> {
             for (Sinks.Empty<Void> running : List.copyOf(campaigns)) { // and none that begins because of this
-                var unused = running.tryEmitEmpty(); // which may have completed already
+                running.tryEmitEmpty(); // which may have completed already
             }
         }));
     }
@@ -100,7 +100,7 @@ final class ContextLeaderElection implements VertxLeaderElection {
             } catch (Throwable e) {
                 result = Future.failedFuture(e);
             }
-            var unused = result.onComplete(sink::success, sink::error);
+            result.onComplete(sink::success, sink::error);
         });
     }
 
@@ -137,7 +137,7 @@ final class ContextLeaderElection implements VertxLeaderElection {
         @Override
         public void onEnd(Handler<Void> handler) {
             ContextInternal caller = vertx.getOrCreateContext();
-            var unused = ended.future().onSuccess(end -> caller.runOnContext(handler));
+            ended.future().onSuccess(end -> caller.runOnContext(handler));
         }
 
         @Override

@@ -55,7 +55,7 @@ final class ContextLockClient implements VertxLockClient {
         ContextInternal creator = internal.getOrCreateContext();
         HeldContext.check(creator);
         Closeable hook = closed -> {
-            var unused = future(creator, locks.close()).onComplete(closed);
+            future(creator, locks.close()).onComplete(closed);
         };
         creator.addCloseHook(hook);
         return new ContextLockClient(internal, locks, creator, hook);
@@ -249,6 +249,6 @@ final class ContextLockClient implements VertxLockClient {
         } catch (Throwable e) {
             result = Future.failedFuture(e);
         }
-        var unused = result.onComplete(sink::success, sink::error);
+        result.onComplete(sink::success, sink::error);
     }
 }

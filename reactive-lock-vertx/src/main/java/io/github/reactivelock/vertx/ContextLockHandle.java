@@ -33,7 +33,7 @@ record ContextLockHandle(ContextLockClient client, LockHandle held) implements V
 
     @Override
     public void onLost(Handler<LockLostException> handler) {
-        var unused = client.future(held.lost()).onSuccess(loss -> {
+        client.future(held.lost()).onSuccess(loss -> {
             if (loss != null) {
                 handler.handle(loss);
             }

@@ -192,7 +192,7 @@ final class Link {
                 Duration.ofMillis(LONGEST_OPENING),
                 () -> first.tryFail(
                         new TimeoutException("no connection within " + LONGEST_OPENING + " ms, and no word why")));
-        var unused = opening.connection().onComplete((connection, error) -> {
+        opening.connection().onComplete((connection, error) -> {
             limit.dispose();
             if (error == null) {
                 first.tryComplete(connection);
@@ -200,7 +200,7 @@ final class Link {
                 first.tryFail(error);
             }
         });
-        var unusedToo = first.future().onComplete((connection, error) -> here(() -> outcome.accept(connection, error)));
+        first.future().onComplete((connection, error) -> here(() -> outcome.accept(connection, error)));
     }
 
     private void beat(Watch watching) {
@@ -216,7 +216,7 @@ final class Link {
                 return;
             }
         }
-        var unused = context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
+        context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
     }
 
     /**
@@ -239,7 +239,7 @@ final class Link {
                 var unused = next.close().get();
                 return;
             }
-            var unused = discard();
+            discard();
             current = next;
             user.interrupted();
             opened(next, connection);
@@ -265,13 +265,13 @@ final class Link {
         };
         connection.endHandler(end -> here(ended));
         connection.exceptionHandler(error -> here(ended));
-        var unused = context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
+        context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
         user.opened(connection);
     }
 
     private void lost() {
         wasOpen = true;
-        var unused = discard();
+        discard();
         if (isVertxClosing()) {
             become(State.IDLE);
         } else {
@@ -287,7 +287,7 @@ final class Link {
     }
 
     private void failed(Throwable error) {
-        var unused = discard();
+        discard();
         boolean mayPass = RedisRefusal.of(error) != RedisRefusal.LASTS || patience == FOR_EVER;
         if (mayPass && isWaitedFor(error) && !isVertxClosing()) {
             user.stillInterrupted(error);
@@ -326,7 +326,7 @@ final class Link {
         // Half of it is random, so that the clients of a restarted server do not all come at once.
         long delay = pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1);
         pause = Math.min(2 * pause, LONGEST_PAUSE);
-        var unused = context.setTimer(Math.max(1, delay), timer -> {
+        context.setTimer(Math.max(1, delay), timer -> {
             if (state == State.PAUSING && isVertxClosing()) {
                 become(State.IDLE);
                 user.interrupted();

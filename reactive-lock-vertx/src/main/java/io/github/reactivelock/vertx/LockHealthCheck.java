@@ -44,7 +44,7 @@ public final class LockHealthCheck implements Handler<Promise<Status>> {
      */
     @Override
     public void handle(Promise<Status> status) {
-        var unused = lock.ready()
+        lock.ready()
                 .onSuccess(ready -> status.tryComplete(Status.OK()))
                 .onFailure(failure -> status.tryComplete(Status.KO(reason(failure))));
     }

@@ -81,7 +81,7 @@ final class VertxRedisConnection implements RedisConnection {
     public Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args) {
         return Mono.create(sink -> {
             Evaluation evaluation = new Evaluation(script, keys, args, sink);
-            var unused = sink.onCancel(evaluation::forget);
+            sink.onCancel(evaluation::forget);
             commands.add(evaluation);
         });
     }
@@ -151,7 +151,7 @@ final class VertxRedisConnection implements RedisConnection {
 
     private void close(MonoSink<Void> sink) {
         Channels listening = channels;
-        var unused = Future.join(commands.close(), listening == null ? context.succeededFuture() : listening.close())
+        Future.join(commands.close(), listening == null ? context.succeededFuture() : listening.close())
                 .onComplete(done -> sink.success());
     }
 

@@ -64,7 +64,7 @@ final class Watch {
     private void await(Future<?> answer) {
         Question question = new Question();
         unanswered.add(question);
-        var unused = answer.onComplete(known -> {
+        answer.onComplete(known -> {
             unanswered.remove(question);
             heard();
         });
@@ -98,7 +98,7 @@ final class Watch {
 
     private void ask(boolean wasHeard) {
         if (!isCluster && !wasHeard) {
-            var unused = send(Request.cmd(Command.PING));
+            send(Request.cmd(Command.PING));
         }
         echoed = isCluster && !echoed; // every other beat
         Future<?> message = echoed ? echo.get() : null;
@@ -111,6 +111,6 @@ final class Watch {
      * Keeps a pool of the application from lending this connection again: it closes one that may have another database.
      */
     void spoil() {
-        var unused = send(Request.cmd(Command.SELECT).arg(0));
+        send(Request.cmd(Command.SELECT).arg(0));
     }
 }

@@ -14,7 +14,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.curator.framework.state.ConnectionState;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -179,7 +178,7 @@ final class ClaimRegistry {
         }
         return nodes.checkOne(node.path()).flatMap(checked -> {
             if (!checked.keeps(0, node)) {
-                boolean unused = state.vanished(node, checked.loss(node));
+                state.vanished(node, checked.loss(node));
                 state.claimed();
                 return enter(state, true);
             }
@@ -195,7 +194,7 @@ final class ClaimRegistry {
     private Mono<ClaimResult> placed(ClaimState state, Node node, Line present, boolean mayRepeat) {
         QueuePosition line = QueuePosition.of(state.claim.id(), present);
         if (!line.isOf(node)) {
-            boolean unused = state.vanished(node, LossReason.EXPIRED);
+            state.vanished(node, LossReason.EXPIRED);
             return mayRepeat ? enter(state, false) : Mono.error(state.ended());
         }
         Mono<Void> tidied = line.surplus().isEmpty() ? Mono.empty() : tidy(state, node, line.surplus());
@@ -242,7 +241,7 @@ final class ClaimRegistry {
 
     private void changed(ConnectionState state) {
         if (state == ConnectionState.LOST) {
-            Disposable unused = FireAndForget.run(
+            FireAndForget.run(
                     "looking which claims went with a session",
                     connection.session().doOnNext(this::sessionIsNow));
         } else if (state.isConnected()) {
@@ -304,7 +303,7 @@ final class ClaimRegistry {
 
     private void remember(Claim claim) {
         leaving.add(claim.id());
-        Disposable unused = FireAndForget.run(
+        FireAndForget.run(
                 "forgetting a release that got no answer",
                 Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
     }

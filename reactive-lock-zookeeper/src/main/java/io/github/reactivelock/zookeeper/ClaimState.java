@@ -241,7 +241,7 @@ final class ClaimState {
 
     /** Replaces what is going to end the hold. */
     void endBy(Disposable timer) {
-        boolean unused = end.update(timer);
+        end.update(timer);
     }
 
     /** Where to put the one watch there is; null if this is watched already or need not be. */

@@ -77,7 +77,7 @@ interface ClientSource {
                         + " without a scheme; user and password belong into the options. The one given does not");
             }
             try {
-                var unused = new ConnectStringParser(servers);
+                new ConnectStringParser(servers);
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException(
                         "a ZooKeeper connect string looks like host:2181,other:2181/path but is '" + servers + "'", e);

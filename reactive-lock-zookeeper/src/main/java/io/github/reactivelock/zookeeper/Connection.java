@@ -100,7 +100,7 @@ final class Connection {
                 "asking servers why they are silent",
                 Integer.MAX_VALUE,
                 (servers, leaving) -> Mono.defer(() -> {
-                    List<String> unused = leaving.get();
+                    leaving.get();
                     return Diagnosis.of(servers, options.commandTimeout().dividedBy(DIAGNOSIS_PART));
                 }));
         this.end = Mono.<Void>fromRunnable(this::disconnect)
@@ -134,7 +134,7 @@ final class Connection {
             AtomicLong leftAt = new AtomicLong();
             return Mono.<Answer<T>>create(sink -> {
                         Question<T> question = new Question<>(rank, command, sink, leftAt);
-                        MonoSink<Answer<T>> unused = sink.onCancel(() -> departures.withdraw(rank, question));
+                        sink.onCancel(() -> departures.withdraw(rank, question));
                         departures.add(rank, question);
                     })
                     .flatMap(Answer::asMono)
@@ -171,12 +171,11 @@ final class Connection {
         /** It is its turn. */
         @Override
         public void run() {
-            boolean unused = firstLeftAt.compareAndSet(0, System.nanoTime());
+            firstLeftAt.compareAndSet(0, System.nanoTime());
             underWay.add(this);
-            boolean unusedUpdate =
-                    limit.update(PAUSES.after(longestAnswer(), () -> answered(null, new TimeoutException())));
+            limit.update(PAUSES.after(longestAnswer(), () -> answered(null, new TimeoutException())));
             try {
-                Disposable unusedTask = thread.schedule(this::leave);
+                thread.schedule(this::leave);
             } catch (RejectedExecutionException e) {
                 answered(null, e);
             }
@@ -184,8 +183,7 @@ final class Connection {
 
         private void leave() {
             try {
-                CompletionStage<T> unused =
-                        DriverThreads.call(() -> command.apply(client())).whenComplete(this::answered);
+                DriverThreads.call(() -> command.apply(client())).whenComplete(this::answered);
             } catch (RuntimeException e) {
                 answered(null, e);
             }
@@ -232,7 +230,7 @@ final class Connection {
             room.complete(null);
             return room;
         }
-        CompletionStage<Void> unused = async.checkExists()
+        async.checkExists()
                 .forPath(path)
                 // Curator may block who asks.
                 .<Void>handleAsync(
@@ -359,7 +357,7 @@ final class Connection {
         if (!source.isOurs()) {
             mostNames = mostNames(fresh.unwrap());
         } else {
-            Disposable unused = FireAndForget.run("looking whether the connection is alive", lookAfter(fresh.unwrap()));
+            FireAndForget.run("looking whether the connection is alive", lookAfter(fresh.unwrap()));
         }
         return fresh;
     }
@@ -417,7 +415,7 @@ final class Connection {
 
     /** Ends the session if it is ours, which may block for a while, and goes on to do so after a cancel. */
     Mono<Void> close() {
-        Disposable unused = FireAndForget.run("closing the connection to ZooKeeper", end);
+        FireAndForget.run("closing the connection to ZooKeeper", end);
         return end;
     }
 

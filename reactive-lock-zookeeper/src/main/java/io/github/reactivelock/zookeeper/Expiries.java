@@ -37,7 +37,7 @@ final class Expiries {
     }
 
     private static Disposable afterALease(Claim claim, Runnable end) {
-        return FireAndForget.run(
+        return FireAndForget.cancellable(
                 "ending a claim whose lease ran out",
                 Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> end.run()));
     }
@@ -50,6 +50,6 @@ final class Expiries {
     }
 
     private void remove(Node node) {
-        Disposable unused = FireAndForget.run("removing an expired claim", removals.remove(node));
+        FireAndForget.run("removing an expired claim", removals.remove(node));
     }
 }

@@ -74,7 +74,7 @@ final class Followers {
                         .thenReturn(new Signal.RecheckClaim(state.claim.id())))
                 .doOnNext(pushes::push)
                 .then();
-        boolean unused = watch.update(FireAndForget.run("waiting for a lock in ZooKeeper", news));
+        watch.update(FireAndForget.cancellable("waiting for a lock in ZooKeeper", news));
     }
 
     /**

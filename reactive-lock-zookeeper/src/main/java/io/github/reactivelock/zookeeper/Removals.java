@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -86,11 +85,11 @@ final class Removals {
 
     private Mono<Boolean> finishing(String name, Mono<Boolean> removal, Mono<Boolean> again) {
         return Mono.defer(() -> {
-            int unused = underWay.incrementAndGet();
+            underWay.incrementAndGet();
             AtomicBoolean over = new AtomicBoolean();
             Runnable end = () -> {
                 if (over.compareAndSet(false, true)) {
-                    int unusedCount = underWay.decrementAndGet();
+                    underWay.decrementAndGet();
                 }
             };
             return removal.doOnError(error -> {
@@ -127,7 +126,7 @@ final class Removals {
                     tidyUp();
                 }
             }));
-            Disposable unused = FireAndForget.run("waiting to remove nodes of claims that ended", waiting);
+            FireAndForget.run("waiting to remove nodes of claims that ended", waiting);
         }
     }
 
@@ -140,7 +139,7 @@ final class Removals {
     /** Called when the store can be asked again. */
     void tidyUp() {
         if (!unfinished.isEmpty() && !connection.isClosed()) {
-            Disposable unused = FireAndForget.run("removing nodes of claims that ended", removeUnfinished());
+            FireAndForget.run("removing nodes of claims that ended", removeUnfinished());
         }
     }
 

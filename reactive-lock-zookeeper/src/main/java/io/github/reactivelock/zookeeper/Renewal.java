@@ -82,7 +82,7 @@ final class Renewal {
                 queue.keep(state, node);
                 renewed.add(state.claim.id());
             } else {
-                boolean unused = state.vanished(node, checked.loss(node));
+                state.vanished(node, checked.loss(node));
                 LossReason known = state.loss();
                 lost.put(state.claim.id(), known == null ? LossReason.EXPIRED : known);
             }

@@ -11,7 +11,6 @@ import java.util.function.Supplier;
 import org.apache.curator.framework.state.ConnectionState;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
@@ -73,7 +72,7 @@ final class SignalSink {
             Consumer<ConnectionState> listener = state -> {
                 if (state.isConnected()) {
                     heard.set(true);
-                    FluxSink<Signal> unused = sink.next(new Signal.Reconnected());
+                    sink.next(new Signal.Reconnected());
                 }
             };
             connection.onChange(listener);
@@ -83,8 +82,8 @@ final class SignalSink {
                     listener.accept(ConnectionState.CONNECTED);
                 }
             });
-            Disposable opening = FireAndForget.run("connecting to ZooKeeper", opened);
-            FluxSink<Signal> unused = sink.onDispose(() -> {
+            Disposable opening = FireAndForget.cancellable("connecting to ZooKeeper", opened);
+            sink.onDispose(() -> {
                 opening.dispose();
                 connection.noLonger(listener);
             });

@@ -25,7 +25,6 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -94,7 +93,7 @@ final class Watches {
         public void process(WatchedEvent event) {
             if (event.getType() != EventType.None) {
                 over.set(true);
-                Sinks.EmitResult unused = changed.tryEmitEmpty();
+                changed.tryEmitEmpty();
             }
         }
     }
@@ -109,7 +108,7 @@ final class Watches {
                     Once watcher = new Once();
                     Consumer<ConnectionState> anew = state -> {
                         if (state.isConnected()) {
-                            Sinks.EmitResult unused = watcher.changed.tryEmitEmpty();
+                            watcher.changed.tryEmitEmpty();
                         }
                     };
                     connection.onChange(anew);
@@ -128,8 +127,7 @@ final class Watches {
                                     Mono.just(names), watcher.changed.asMono().then(Mono.empty())))
                             .doFinally(signal -> {
                                 connection.noLonger(anew);
-                                Set<Once> unused =
-                                        READING.computeIfPresent(place, (node, all) -> without(all, watcher));
+                                READING.computeIfPresent(place, (node, all) -> without(all, watcher));
                                 if (watcher.over.compareAndSet(false, true)) {
                                     takeBack(path, watcher, sent);
                                 }
@@ -180,7 +178,7 @@ final class Watches {
     static <T> CompletionStage<T> answer(String path, Function<CuratorEvent, T> read, Question question) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         try {
-            Object unused = question.ask((ignored, event) -> {
+            question.ask((ignored, event) -> {
                 try {
                     Code code = Code.get(event.getResultCode());
                     if (code == Code.OK || code == Code.NONODE) {
@@ -206,8 +204,7 @@ final class Watches {
                         Rank.OTHER,
                         async ->
                                 async.removeWatches().removing(watcher, LOCALLY).forPath(path)));
-        Disposable unused = FireAndForget.run(
-                "taking back a watch", sent.then().onErrorComplete().then(removal));
+        FireAndForget.run("taking back a watch", sent.then().onErrorComplete().then(removal));
     }
 
     /** See {@link WatchesBelow}. */
@@ -226,7 +223,7 @@ final class Watches {
      */
     private void readAnew(String path) {
         for (Once names : READING.getOrDefault(new Place(connection.shared(), path), Set.of())) {
-            Sinks.EmitResult unused = names.changed.tryEmitEmpty();
+            names.changed.tryEmitEmpty();
         }
     }
 }

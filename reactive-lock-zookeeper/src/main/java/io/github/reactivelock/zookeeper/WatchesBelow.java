@@ -64,7 +64,7 @@ final class WatchesBelow {
         return Flux.<WatchedEvent>create(sink -> {
                     Shared shared = all.compute(path, (node, present) -> {
                         Shared joined = present == null ? new Shared(path) : present;
-                        boolean unused = joined.sinks.add(sink);
+                        joined.sinks.add(sink);
                         return joined;
                     });
                     shared.begin(sink);
@@ -113,9 +113,9 @@ final class WatchesBelow {
                 return;
             }
             Disposable beginning = connection.within(sent).subscribe(done -> {}, this::end, () -> {
-                FluxSink<WatchedEvent> unused = sink.next(BEGUN);
+                sink.next(BEGUN);
             });
-            FluxSink<WatchedEvent> unused = sink.onDispose(() -> {
+            sink.onDispose(() -> {
                 beginning.dispose();
                 leave(sink);
             });
@@ -134,13 +134,13 @@ final class WatchesBelow {
                 end(new KeeperException.ConnectionLossException());
             } else if (event.getType() != EventType.None) {
                 sinks.forEach(sink -> {
-                    FluxSink<WatchedEvent> unused = sink.next(event);
+                    sink.next(event);
                 });
             }
         }
 
         private void leave(FluxSink<WatchedEvent> sink) {
-            boolean unused = sinks.remove(sink);
+            sinks.remove(sink);
             if (all.compute(path, (node, present) -> present == this && sinks.isEmpty() ? null : present) != this) {
                 takeBack();
             }
@@ -148,7 +148,7 @@ final class WatchesBelow {
 
         /** A subscriber that comes after this begins another one. */
         void end(Throwable why) {
-            boolean unused = all.remove(path, this);
+            all.remove(path, this);
             takeBack();
             sinks.forEach(sink -> sink.error(why));
         }
@@ -165,8 +165,7 @@ final class WatchesBelow {
                 Mono<Void> told =
                         sent.onErrorComplete().then(removal).onErrorComplete().cache();
                 leaving.add(told);
-                Disposable unused =
-                        FireAndForget.run("taking back a watch", told.doOnTerminate(() -> leaving.remove(told)));
+                FireAndForget.run("taking back a watch", told.doOnTerminate(() -> leaving.remove(told)));
             }
         }
     }

@@ -16,7 +16,6 @@ import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -248,7 +247,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<Void> close() {
         return Mono.defer(() -> {
-            Disposable unused = FireAndForget.run("closing a ZooKeeper lock backend", end);
+            FireAndForget.run("closing a ZooKeeper lock backend", end);
             return connection.isOurs()
                     ? end
                     : Pauses.ofThisProcess().timeout(end, REMOVING, Mono.fromRunnable(this::endSignals));

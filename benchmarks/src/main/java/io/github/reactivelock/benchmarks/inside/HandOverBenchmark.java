@@ -44,7 +44,7 @@ public class HandOverBenchmark {
     public void passOn() throws InterruptedException {
         CountDownLatch done = new CountDownLatch(FLOWS);
         for (int i = 0; i < FLOWS; i++) {
-            var unused = lock.withLock("key", Mono.empty()).subscribe(n -> {}, e -> {}, done::countDown);
+            lock.withLock("key", Mono.empty()).subscribe(n -> {}, e -> {}, done::countDown);
         }
         done.await();
     }

@@ -32,7 +32,7 @@ final class Caller {
         Mono<String> call =
                 http.get().uri(args[2]).responseContent().aggregate().asString();
         try {
-            String unused = Flux.range(0, FLOWS)
+            Flux.range(0, FLOWS)
                     .flatMap(flow -> lock.withLock(KEY, call).repeat(), FLOWS)
                     .takeUntilOther(ChildProcess.parentExit())
                     .blockLast();

@@ -52,8 +52,8 @@ final class Writer {
                     .options(LockOptions.defaults().withLease(LEASE))
                     .build();
             // So that first-time work is not slow while the lock is held.
-            Long unusedValue = resource.read().block();
-            String unusedTake = orders.readLine();
+            resource.read().block();
+            orders.readLine();
             LockHandle held = lock.acquire(Resource.NAME).blockOptional().orElseThrow();
             ChildProcess.reply(Long.toString(held.fencingToken()));
             // This was the last look at the hold: the process may be stopped between here and the write.
@@ -64,7 +64,7 @@ final class Writer {
                         .blockOptional()
                         .orElseThrow());
             }
-            String unusedEnd = orders.readLine();
+            orders.readLine();
         } catch (RuntimeException e) {
             System.err.println(args[0] + ": " + Launcher.explain(e));
         }

@@ -10,7 +10,6 @@ import io.github.reactivelock.spi.Signal;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 
 /**
  * A claim on its way to a grant: what is asked when, and what came of it. Touched only inside its key's events.
@@ -300,7 +299,7 @@ public final class Attempt implements Phase, Gate.Question {
         if (askAgain) {
             ask();
         } else if (services.timing.isBeforeNextTick(askAgainAt, now)) {
-            Disposable unused = services.timing.after(pause, owner::tick);
+            services.timing.after(pause, owner::tick);
         }
     }
 

@@ -7,7 +7,6 @@ import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -235,7 +234,7 @@ public final class PendingRelease implements Gate.Question {
         if (last) {
             end();
         } else {
-            Disposable unused = services.timing.after(pause, this::ask);
+            services.timing.after(pause, this::ask);
         }
         if (told != null) {
             told.unanswered(failure);
@@ -296,7 +295,7 @@ public final class PendingRelease implements Gate.Question {
         }
         long rest = rest();
         if (left != null && rest <= claim.lease().toNanos()) { // waiters that ask rarely do not know of an end so soon
-            Disposable unused = services.timing.after(rest, () -> services.claims.withdraw(left));
+            services.timing.after(rest, () -> services.claims.withdraw(left));
         }
         if (repeated) {
             services.claims.withdraw(claim);

@@ -268,7 +268,7 @@ abstract class LockedWork<T> extends KeysInOrder
 
     @Override
     public final void onSubscribe(Subscription subscription) {
-        boolean unused = upstream.set(subscription);
+        upstream.set(subscription);
     }
 
     @Override

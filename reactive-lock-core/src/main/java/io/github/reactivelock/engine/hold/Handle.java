@@ -172,7 +172,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
 
     private static Sinks.Empty<Void> ended() {
         Sinks.Empty<Void> ended = Sinks.unsafe().empty();
-        Sinks.EmitResult unused = ended.tryEmitEmpty();
+        ended.tryEmitEmpty();
         return ended;
     }
 
@@ -182,7 +182,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
     private Sinks.Empty<Void> outcome() {
         Sinks.Empty<Void> made = outcome;
         if (made == null) {
-            boolean unused = OUTCOME.compareAndSet(this, null, Sinks.unsafe().empty());
+            OUTCOME.compareAndSet(this, null, Sinks.unsafe().empty());
             return outcome();
         }
         if (left == ANSWERED) {
@@ -193,7 +193,11 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
 
     /** Perhaps for the second time, with the same. */
     private void tell(Sinks.Empty<Void> asked) {
-        Sinks.EmitResult unused = failure == null ? asked.tryEmitEmpty() : asked.tryEmitError(failure);
+        if (failure == null) {
+            asked.tryEmitEmpty();
+        } else {
+            asked.tryEmitError(failure);
+        }
     }
 
     /** Leaves the hold without anybody waiting for the outcome, which the engine reports where it is a failure. */

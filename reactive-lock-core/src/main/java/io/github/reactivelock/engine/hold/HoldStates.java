@@ -111,7 +111,7 @@ final class HoldStates {
         @Override
         public void request(long n) {
             if (Operators.validate(n)) {
-                long unused = Operators.addCap(REQUESTED, this, n);
+                Operators.addCap(REQUESTED, this, n);
                 drain();
             }
         }
@@ -151,7 +151,7 @@ final class HoldStates {
             if (isUntold && requested > 0) {
                 isUntold = false;
                 told = now.getClass();
-                long unused = Operators.produced(REQUESTED, this, 1);
+                Operators.produced(REQUESTED, this, 1);
                 actual.onNext(now);
             }
             if (isLast && !isUntold && !isDone) {

@@ -122,7 +122,11 @@ public final class LossSignal {
     void end(@Nullable LockLostException loss) {
         Sinks.One<LockLostException> begun = sink;
         if (begun != null) {
-            Sinks.EmitResult unused = loss == null ? begun.tryEmitEmpty() : begun.tryEmitValue(loss);
+            if (loss == null) {
+                begun.tryEmitEmpty();
+            } else {
+                begun.tryEmitValue(loss);
+            }
         }
     }
 }

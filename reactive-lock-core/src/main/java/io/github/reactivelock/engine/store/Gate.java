@@ -15,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 
 /**
  * What leaves for the store, and when. While there is no connection nothing leaves: questions wait here, where one that
@@ -292,7 +291,7 @@ public final class Gate extends Mailbox {
         }
         if (more && !probed && letOneGo()) {
             probed = true;
-            Disposable unused = timing.after(PROBE_PAUSE, () -> post(this::probeAgain));
+            timing.after(PROBE_PAUSE, () -> post(this::probeAgain));
         }
     }
 

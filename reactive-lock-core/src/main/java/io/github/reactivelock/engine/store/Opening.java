@@ -130,7 +130,7 @@ public final class Opening {
     /** What comes meanwhile waits for the next try. */
     private void pause() {
         state = State.PAUSING;
-        Disposable unused = gate.timing.after(PAUSE, () -> gate.post(this::tryAgain));
+        gate.timing.after(PAUSE, () -> gate.post(this::tryAgain));
     }
 
     private void tryAgain() {

@@ -79,7 +79,7 @@ public final class Timing {
         // is one.
         this.pauses = given == null ? Pauses.ofThisProcess() : new Pauses(settings.nanoClock(), given);
         this.onTick = guarded(() -> {
-            long unused = nowForCertain();
+            nowForCertain();
             onTick.run();
         });
     }
@@ -229,7 +229,7 @@ public final class Timing {
         Scheduler.Worker ticks = timer.createWorker();
         ticker.update(ticks);
         try {
-            Disposable unused = ticks.schedulePeriodically(onTick, nanos, nanos, TimeUnit.NANOSECONDS);
+            ticks.schedulePeriodically(onTick, nanos, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             log.debug("no tick was set because the lock client is closed", e);
         }

@@ -149,7 +149,7 @@ public final class HeardRequest extends Mailbox implements LockRequest {
     }
 
     private void put(Consumer<LockListener> event) {
-        boolean unused = news.offer(event);
+        news.offer(event);
     }
 
     /** All that was put and not told. */

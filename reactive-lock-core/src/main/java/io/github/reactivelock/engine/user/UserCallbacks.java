@@ -8,7 +8,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -34,7 +33,7 @@ public final class UserCallbacks {
     }
 
     public void run(Runnable task) {
-        Disposable unused = work.schedule(task);
+        work.schedule(task);
     }
 
     public boolean hasListener() {

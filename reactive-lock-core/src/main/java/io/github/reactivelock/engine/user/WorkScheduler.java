@@ -68,9 +68,9 @@ final class WorkScheduler implements Scheduler {
             return WorkThreads.SCHEDULER.schedule(task);
         }
         Disposable.Swap later = Disposables.swap();
-        Disposable unused = WorkThreads.SCHEDULER.schedule(() -> {
+        WorkThreads.SCHEDULER.schedule(() -> {
             if (!later.isDisposed() && (way == null || !way.isDisposed())) {
-                boolean unusedUpdate = later.update(offer(task, way));
+                later.update(offer(task, way));
             }
         });
         return later;
@@ -107,7 +107,7 @@ final class WorkScheduler implements Scheduler {
                 runDeep(task);
             }
         } finally {
-            int unused = inPlace.decrementAndGet();
+            inPlace.decrementAndGet();
         }
     }
 

@@ -137,7 +137,7 @@ public final class WorkThreads implements Executor {
                 Runnable task = firstTask();
                 busy.incrementAndGet();
                 while (task != null) {
-                    boolean unused = interrupted(); // left over from the task before, or meant for it and late
+                    interrupted(); // left over from the task before, or meant for it and late
                     handle(task);
                     task = tasks.poll();
                 }
@@ -172,7 +172,7 @@ public final class WorkThreads implements Executor {
                                 + " may wait for a second; block elsewhere, or give the lock clients a workScheduler",
                         many);
             }
-            boolean unused = interrupted(); // parking would return at once
+            interrupted(); // parking would return at once
             LockSupport.parkNanos(WorkThreads.this, areMany ? LONG : MOMENT);
         }
 
@@ -197,7 +197,7 @@ public final class WorkThreads implements Executor {
                     callIfNeeded();
                     return false;
                 }
-                boolean unused = interrupted(); // parking would return at once
+                interrupted(); // parking would return at once
                 LockSupport.parkNanos(WorkThreads.this, Math.max(1, left));
             }
             return true;

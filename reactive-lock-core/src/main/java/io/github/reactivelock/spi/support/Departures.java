@@ -10,9 +10,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Signal;
 
 /**
@@ -86,9 +84,9 @@ public final class Departures {
                         sink.success(answer);
                     });
                     Runnable leaving = () -> {
-                        Disposable unused = FireAndForget.run("a command in its turn", told);
+                        FireAndForget.run("a command in its turn", told);
                     };
-                    MonoSink<Signal<T>> unused = sink.onCancel(() -> withdraw(rank, leaving));
+                    sink.onCancel(() -> withdraw(rank, leaving));
                     add(rank, leaving);
                 })
                 .dematerialize();

@@ -59,7 +59,7 @@ public final class DriverThreads {
      * @param step may make threads
      */
     public static void run(Runnable step) {
-        boolean unused = call(() -> {
+        call(() -> {
             step.run();
             return true;
         });

@@ -17,9 +17,19 @@ public final class FireAndForget {
      *
      * @param what what the log calls it
      * @param work what to subscribe to
+     */
+    public static void run(String what, Mono<?> work) {
+        Disposable unused = cancellable(what, work);
+    }
+
+    /**
+     * As {@link #run}, for work that may come to be unwanted.
+     *
+     * @param what what the log calls it
+     * @param work what to subscribe to
      * @return cancels the work
      */
-    public static Disposable run(String what, Mono<?> work) {
+    public static Disposable cancellable(String what, Mono<?> work) {
         return Carried.byNobody(work).subscribe(done -> {}, error -> log.debug("{} failed", what, error));
     }
 }

@@ -141,7 +141,7 @@ public final class OwnScheduler implements Scheduler {
         long due = System.nanoTime() + Math.max(0, Math.min(delay, Long.MAX_VALUE / 2));
         Timed task = period == 0 ? new Timed(body, due, owner) : new Periodic(body, due, period, owner);
         keep(task, owner);
-        boolean unused = timed.add(task);
+        timed.add(task);
         if (disposed) {
             task.dispose();
             throw Exceptions.failWithRejected("a scheduler of the lock library is disposed");
@@ -209,7 +209,7 @@ public final class OwnScheduler implements Scheduler {
 
     /** Known to {@link BlockHoundAllowances} by its name. */
     private void pause(long nanos) {
-        boolean unused = Thread.interrupted(); // parking would return at once
+        Thread.interrupted(); // parking would return at once
         LockSupport.parkNanos(this, nanos);
     }
 
@@ -252,7 +252,7 @@ public final class OwnScheduler implements Scheduler {
         final void end() {
             body = null;
             if (owner != null) {
-                boolean unused = owner.remove(this);
+                owner.remove(this);
             }
         }
 
@@ -291,7 +291,7 @@ public final class OwnScheduler implements Scheduler {
         @Override
         public final void dispose() {
             end();
-            boolean unused = timed.remove(this);
+            timed.remove(this);
         }
 
         @Override
@@ -314,7 +314,7 @@ public final class OwnScheduler implements Scheduler {
         void ran() {
             if (!isDisposed()) {
                 due += period;
-                boolean unused = timed.add(this);
+                timed.add(this);
                 if (isDisposed() || disposed) {
                     dispose();
                 } else {

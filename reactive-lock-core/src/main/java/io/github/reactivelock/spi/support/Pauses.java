@@ -137,7 +137,7 @@ public final class Pauses {
      */
     public Mono<Void> silence(Duration limit) {
         return Mono.create(sink -> {
-            Object unused = sink.onCancel(after(limit, sink::success));
+            sink.onCancel(after(limit, sink::success));
         });
     }
 

@@ -23,7 +23,7 @@ public final class SignalListeners {
      */
     public void push(Signal signal) {
         for (FluxSink<Signal> sink : sinks) {
-            FluxSink<Signal> unused = sink.next(signal);
+            sink.next(signal);
         }
     }
 
@@ -34,7 +34,7 @@ public final class SignalListeners {
      */
     public Flux<Signal> signals() {
         return Flux.create(sink -> {
-            FluxSink<Signal> unused = sink.onDispose(() -> sinks.remove(sink));
+            sink.onDispose(() -> sinks.remove(sink));
             sinks.add(sink);
             Throwable reason = end;
             if (reason != null) {

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
 
@@ -144,7 +143,7 @@ public final class Together<Q, A> {
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("no answer")))
                 .doOnSuccess(found -> end.accept(Signal.next(found)))
                 .doOnError(error -> end.accept(Signal.error(error)));
-        Disposable unused = FireAndForget.run(what, answer);
+        FireAndForget.run(what, answer);
     }
 
     private synchronized void take(String name, List<Member<Q, A>> members) {

@@ -140,7 +140,7 @@ public final class ElectionLifecycle implements SmartLifecycle {
         }
 
         private void end() {
-            var unused = term.tryEmitEmpty(); // which is completed already if it was stopped before
+            term.tryEmitEmpty(); // which is completed already if it was stopped before
         }
 
         void stop(Runnable callback) {
@@ -150,7 +150,7 @@ public final class ElectionLifecycle implements SmartLifecycle {
                 ended = term.asMono();
             }
             campaign.dispose();
-            Disposable unused = ended.subscribe(nothing -> {}, failure -> callback.run(), callback);
+            ended.subscribe(nothing -> {}, failure -> callback.run(), callback);
         }
     }
 }

@@ -84,11 +84,11 @@ final class LocalLocks implements LockListener {
     }
 
     private void begin(LockRequest request, long fencingToken) {
-        Local unused = all.put(request, new Local(request.key(), fencingToken, Instant.now(), request));
+        all.put(request, new Local(request.key(), fencingToken, Instant.now(), request));
     }
 
     private void end(LockRequest request) {
-        Local unused = all.remove(request);
+        all.remove(request);
     }
 
     @Override

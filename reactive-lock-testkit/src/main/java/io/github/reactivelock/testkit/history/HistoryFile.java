@@ -39,7 +39,7 @@ public final class HistoryFile implements Consumer<HistoryEvent>, AutoCloseable 
         ByteBuffer line = ByteBuffer.wrap((event.line() + "\n").getBytes(StandardCharsets.UTF_8));
         try {
             while (line.hasRemaining()) {
-                int unused = file.write(line);
+                file.write(line);
             }
         } catch (IOException e) {
             throw new UncheckedIOException("a history cannot be written", e);

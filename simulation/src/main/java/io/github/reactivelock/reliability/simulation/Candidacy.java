@@ -73,7 +73,7 @@ final class Candidacy {
     }
 
     private void resign(Leadership term) {
-        var unused = term.resign()
+        term.resign()
                 .subscribe(nothing -> {}, failure -> oracle.leak("a leader could not step down: " + failure), () -> {
                     if (term.isLeader()) {
                         oracle.leak("a leader that stepped down leads: " + term);

@@ -112,7 +112,7 @@ final class Faults {
 
     /** A store may be in the middle of an answer. */
     private void later(Runnable step) {
-        var unused = world.at(world.now(), step);
+        world.at(world.now(), step);
     }
 
     /** A quorum bears the loss of one node's memory at a time, the next one when that node counts again. */
@@ -135,7 +135,7 @@ final class Faults {
     /** The holder may be any; one operator in three acts upon what was to be seen a while ago. */
     private void force(String key, long length) {
         long late = world.chance(0.3) ? length : 0;
-        var unused = operator.client()
+        operator.client()
                 .inspect(key)
                 .subscribe(
                         seen -> operator.machine.later(late, null, () -> end(key, seen)),
@@ -149,7 +149,7 @@ final class Faults {
         }
         long token = holders.get((int) world.anyTime(holders.size())).fencingToken();
         oracle.forced(token);
-        var unused = operator.client()
+        operator.client()
                 .forceRelease(key, token)
                 .subscribe(done -> {}, failure -> world.log("operator", "failed: " + failure));
     }

@@ -282,8 +282,8 @@ final class Flows {
         /** While a cancel of it blocks it may end by itself; its locks are kept until the cancel has returned. */
         private Mono<Void> work(List<String> keys) {
             Mono<Void> work = Mono.delay(time(plan.work()), member.threads).then();
-            long longest = Math.min(
-                    2 * plan.lease().toNanos(), plan.busy().toNanos()); // meanwhile no end reaches the others
+            long longest =
+                    Math.min(2 * plan.lease().toNanos(), plan.busy().toNanos()); // meanwhile no end reaches the others
             return world.chance(BLOCKING_SHARE)
                     ? work.doOnCancel(() -> {
                         keys.forEach(key -> oracle.mayHaveOutside(key, 1));
@@ -311,7 +311,7 @@ final class Flows {
         /** While it is held, or afterwards. */
         private void ask(Holding hold) {
             long asked = world.now();
-            var unused = client.isCurrent(hold.key, hold.handle.fencingToken())
+            client.isCurrent(hold.key, hold.handle.fencingToken())
                     .subscribe(isCurrent -> oracle.promises.answered(hold, asked, isCurrent), failure -> {});
         }
 

@@ -146,7 +146,7 @@ final class Holding {
         int last = history.size() - 1;
         reliedUntil = Math.max(reliedUntil, until);
         if (kind == Kind.HELD && history.get(last).kind() == Kind.HELD) { // the latest says it all
-            HistoryEvent unused = history.remove(last);
+            history.remove(last);
         }
         history.add(new HistoryEvent(now, machine.name, kind, key, id, handle.fencingToken(), until));
     }

@@ -54,7 +54,7 @@ final class KnownLock {
     }
 
     void waitsNoMore(long now, Share share) {
-        boolean unused = wanted.remove(share);
+        wanted.remove(share);
         if (wanted.isEmpty()) {
             unwantedSince = now;
         }

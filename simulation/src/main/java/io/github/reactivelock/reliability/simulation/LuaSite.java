@@ -78,7 +78,7 @@ final class LuaSite implements Site {
     @Override
     public QuorumNode connect(String client, BooleanSupplier hears, Consumer<Signal> pushes) {
         Backend backend = new Backend(new Connection(hears));
-        var unused = backend.signals()
+        backend.signals()
                 .filter(signal -> !(signal instanceof Signal.Reconnected))
                 .subscribe(pushes, failure -> {});
         return backend;

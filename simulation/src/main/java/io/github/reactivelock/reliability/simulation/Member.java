@@ -126,7 +126,7 @@ final class Member {
     }
 
     private void close(LockClient closed, Oracle oracle) {
-        var unused = closed.close()
+        closed.close()
                 .subscribe(
                         nothing -> {},
                         failure -> oracle.leak("close failed: " + failure),

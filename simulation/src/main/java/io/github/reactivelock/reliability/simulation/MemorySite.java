@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import reactor.core.Disposable;
 
 /**
  * The in-process store as a server. It can only lose all or nothing. Its tokens are made to begin at the time, as
@@ -46,7 +45,7 @@ final class MemorySite implements Site {
 
     private static void raise(InMemoryLockBackend raised, long above) {
         Claim any = new Claim("simulation", "simulation", "simulation", Duration.ofSeconds(1), Claim.Mode.TRY);
-        var unused = raised.raise(any, above, 0).block();
+        raised.raise(any, above, 0).block();
     }
 
     /**
@@ -66,7 +65,7 @@ final class MemorySite implements Site {
     @Override
     public QuorumNode connect(String client, BooleanSupplier hears, Consumer<Signal> pushes) {
         InMemoryLockBackend connection = store.connect();
-        Disposable unused = connection
+        connection
                 .signals()
                 .filter(signal -> !(signal instanceof Signal.Reconnected))
                 .subscribe(pushes, failure -> {});

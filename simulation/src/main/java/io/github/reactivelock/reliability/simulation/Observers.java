@@ -35,7 +35,7 @@ final class Observers {
             return;
         }
         Map<String, ElectionState> seen = told.computeIfAbsent(member.machine.name, name -> new LinkedHashMap<>());
-        var unused = Candidacy.candidate(world, member, key)
+        Candidacy.candidate(world, member, key)
                 .observe()
                 .subscribe(
                         state -> {

@@ -127,7 +127,7 @@ final class Oracle {
     private void judgeEnd(Holding hold) {
         if (knowsItsEndAndIsHeld(hold)) {
             long soon = standstill + PROMPT;
-            var unused = world.at(Math.max(world.now(), hold.machine.resumedAt()) + soon, () -> {
+            world.at(Math.max(world.now(), hold.machine.resumedAt()) + soon, () -> {
                 if (world.now() < hold.machine.resumedAt() + soon) { // it was paused meanwhile
                     judgeEnd(hold);
                 } else if (knowsItsEndAndIsHeld(hold) && lock(hold.key).inside.contains(hold)) {

@@ -240,7 +240,7 @@ record Plan(
         List<Kind> all = new ArrayList<>(List.of(Kind.values()));
         int few = random.nextInt(4) == 0 ? all.size() : 1 + random.nextInt(4);
         while (all.size() > few) {
-            Kind unused = all.remove(random.nextInt(all.size()));
+            all.remove(random.nextInt(all.size()));
         }
         if (random.nextBoolean() && !all.contains(Kind.FORCE)) {
             all.add(Kind.FORCE);

@@ -216,7 +216,7 @@ final class Planted {
     private static void delete(Path directory) throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             files.sorted(Comparator.reverseOrder()).forEach(file -> {
-                boolean unused = file.toFile().delete();
+                file.toFile().delete();
             });
         }
     }

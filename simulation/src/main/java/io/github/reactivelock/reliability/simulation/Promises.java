@@ -46,7 +46,7 @@ final class Promises {
     }
 
     private Lock lock(String key) {
-        return locks.computeIfAbsent(key, unused -> new Lock());
+        return locks.computeIfAbsent(key, absent -> new Lock());
     }
 
     /**
@@ -57,9 +57,9 @@ final class Promises {
         Lock lock = lock(begun.key);
         long token = begun.handle.fencingToken();
         Units units = new Units(begun, inside, world.now());
-        Units unused = lock.begun.putIfAbsent(token, units);
+        lock.begun.putIfAbsent(token, units);
         if (!begun.isShared) {
-            unused = lock.whole.putIfAbsent(token, units);
+            lock.whole.putIfAbsent(token, units);
         }
         if (counts) {
             judge(begun, inside, units);

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
@@ -100,13 +99,13 @@ final class Questions {
                 sink.success();
             } else {
                 awaiting.add(sink);
-                var unused = sink.onDispose(() -> awaiting.remove(sink));
+                sink.onDispose(() -> awaiting.remove(sink));
             }
         });
     }
 
     void atSite(Runnable step) {
-        var unused = world.at(arriving.after(world.now() + way.there()), step);
+        world.at(arriving.after(world.now() + way.there()), step);
     }
 
     private boolean isInOrder() {
@@ -117,7 +116,7 @@ final class Questions {
         if (isInOrder()) {
             atSite(step);
         } else {
-            var unused = world.at(world.now() + way.there(), step);
+            world.at(world.now() + way.there(), step);
         }
     }
 
@@ -177,7 +176,7 @@ final class Questions {
                 }
                 return;
             }
-            Disposable unused = question.apply(store.get()).subscribe(answer -> answer(connection, answer), failure -> {
+            question.apply(store.get()).subscribe(answer -> answer(connection, answer), failure -> {
                 if (!(failure instanceof Refusal)) {
                     throw new IllegalStateException(name.get() + " failed at the store", failure);
                 }

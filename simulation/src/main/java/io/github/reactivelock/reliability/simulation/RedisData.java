@@ -246,7 +246,7 @@ final class RedisData {
         if (first.isEmpty()) {
             return List.of();
         }
-        long unused = zrem(key, first.get(0).getKey());
+        zrem(key, first.get(0).getKey());
         return List.of(first.get(0).getKey(), score(first.get(0).getValue()));
     }
 

@@ -18,7 +18,6 @@ import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 
 /**
  * Judges what clients report of holds. A loss that comes of a store which does not confirm is at risk before, in time
@@ -89,7 +88,7 @@ final class Risks {
         Told hold = told(name);
         if (hold.machine != null && hold.machine != machine) {
             earlier.add(hold);
-            Told unused = holds.remove(name);
+            holds.remove(name);
             hold = told(name);
         }
         hold.machine = machine;
@@ -116,7 +115,7 @@ final class Risks {
         hold.begun = world.now();
         if (isWatched && hold.heard.isEmpty()) {
             hold.heard.add("");
-            Disposable unused = handle.states()
+            handle.states()
                     .subscribe(
                             state -> hold.heard.add(state.getClass().getSimpleName()),
                             failure -> wrong.accept("the states of " + handle + " failed: " + failure),
@@ -163,7 +162,7 @@ final class Risks {
 
         @Override
         public void releaseFailed(LockRequest request, LockUnavailableException failure) {
-            String unused = atRisk.remove(request); // the token is not told, so the end is compared with nothing
+            atRisk.remove(request); // the token is not told, so the end is compared with nothing
         }
 
         @Override
@@ -174,10 +173,10 @@ final class Risks {
 
         private void ended(LockRequest request, long token, String end) {
             String name = name(request.key(), token);
-            String unused = atRisk.remove(request);
+            atRisk.remove(request);
             told(name).end = end;
             if (told(name).heard.isEmpty()) {
-                Told unusedTold = holds.remove(name);
+                holds.remove(name);
             }
         }
     }

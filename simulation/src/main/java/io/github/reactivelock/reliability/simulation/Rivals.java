@@ -46,7 +46,7 @@ final class Rivals {
     }
 
     private void meetIn(long nanos) {
-        var unused = world.at(world.now() + nanos, () -> {
+        world.at(world.now() + nanos, () -> {
             if (!ending) {
                 new Meeting().begin();
             }
@@ -71,7 +71,7 @@ final class Rivals {
 
         private void tryOf(Member member) {
             LockOptions options = LockOptions.defaults().withLease(plan.lease());
-            var unused = member.client()
+            member.client()
                     .with(options)
                     .tryAcquire(KEY)
                     .doOnError(failure -> oracle.failed(member.machine, KEY, options, began, failure))
@@ -95,11 +95,11 @@ final class Rivals {
         /** The handle, if there is one, comes in the same moment. */
         private void answered() {
             if (++answered == members.size()) {
-                var unused = world.at(world.now(), () -> {
+                world.at(world.now(), () -> {
                     if (!failed) {
                         oracle.tried(members, began, winners);
                     }
-                    Sinks.EmitResult unusedResult = allAnswered.tryEmitEmpty();
+                    allAnswered.tryEmitEmpty();
                 });
             }
         }

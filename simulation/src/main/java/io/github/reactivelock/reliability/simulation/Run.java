@@ -130,7 +130,7 @@ final class Run {
                 if (!answer.startsWith("Granted")) {
                     oracle.leak("'lock-" + i + "' is left: " + answer);
                 }
-                var unused = visitor.release(claim).block();
+                visitor.release(claim).block();
             }
             if (site.size() > 0) {
                 oracle.leak(site.size() + " locks are left");

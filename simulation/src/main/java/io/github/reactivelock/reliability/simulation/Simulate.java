@@ -108,7 +108,7 @@ public final class Simulate implements Callable<Integer> {
                 return total;
             }));
             for (Future<Object> worker : all) {
-                Object unused = worker.get();
+                worker.get();
             }
         } finally {
             workers.shutdownNow();

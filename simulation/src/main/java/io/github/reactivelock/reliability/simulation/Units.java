@@ -28,9 +28,9 @@ final class Units {
         this.token = own.handle.fencingToken();
         this.since = since;
         this.used = own.share.units();
-        boolean unused = counted.add(user(own));
+        counted.add(user(own));
         inside.stream().filter(other -> other != own).forEach(other -> {
-            var unusedToo = take(other);
+            take(other);
         });
     }
 

@@ -173,7 +173,7 @@ final class Wire implements QuorumNode {
         return Flux.create(sink -> {
             signals = sink;
             questions.atSite(() -> {
-                QuorumNode unused = store();
+                store();
                 push(new Signal.Reconnected());
             });
         });
@@ -190,7 +190,7 @@ final class Wire implements QuorumNode {
         machine.later(way.backPushed(signal), pushes, () -> {
             FluxSink<Signal> heard = signals;
             if (connection == pushCuts && listening && !pushesForgotten && heard != null) {
-                var unusedSink = heard.next(signal);
+                heard.next(signal);
             }
         });
     }
@@ -260,7 +260,7 @@ final class Wire implements QuorumNode {
         return Flux.create(sink -> {
             Watching watching = new Watching(key, sink);
             watched.add(watching);
-            var unused = sink.onDispose(() -> {
+            sink.onDispose(() -> {
                 watched.remove(watching);
                 watching.end();
             });
@@ -313,7 +313,7 @@ final class Wire implements QuorumNode {
         }
 
         private void show(int connection) {
-            var unused = store().inspect(key).subscribe(info -> push(connection, new LockEvent.Snapshot(info)));
+            store().inspect(key).subscribe(info -> push(connection, new LockEvent.Snapshot(info)), failure -> {});
         }
 
         private boolean isOn(int connection) {
@@ -338,9 +338,9 @@ final class Wire implements QuorumNode {
                 return;
             }
             isShown = true;
-            FluxSink<LockEvent> unused = sink.next(event);
+            sink.next(event);
             while (!early.isEmpty()) {
-                unused = sink.next(early.remove(0));
+                sink.next(early.remove(0));
             }
         }
 

@@ -21,7 +21,6 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -159,7 +158,7 @@ final class MapLockBackend implements LockBackend {
                         end.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
                     })
                     .cache();
-            Disposable unused = FireAndForget.run("a step", turn);
+            FireAndForget.run("a step", turn);
             return turn;
         });
     }

@@ -61,8 +61,8 @@ final class Board {
 
     /** If another thread tells of a change in this moment, that is enough: readers look only after the pause. */
     void change(UnaryOperator<Fleet> how) {
-        Fleet unused = fleet.updateAndGet(how);
-        Sinks.EmitResult unusedToo = changes.tryEmitNext(true);
+        fleet.updateAndGet(how);
+        changes.tryEmitNext(true);
     }
 
     /**

@@ -14,7 +14,6 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.reactive.function.client.WebClient;
 import org.springframework.web.server.ResponseStatusException;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -87,7 +86,7 @@ final class Front {
 
     /** Whose instance has ended meanwhile hears nothing; that is news already. */
     private void send(Shop shop, String item) {
-        Disposable unused = WebClient.create(shop.address())
+        WebClient.create(shop.address())
                 .post()
                 .uri("/orders/{item}", item)
                 .exchangeToMono(answer -> answer.statusCode().is2xxSuccessful()

@@ -9,7 +9,6 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -43,8 +42,7 @@ final class Instances {
 
     /** Starts it if it does not run; it goes on by itself. */
     void start(String name) {
-        Disposable unused =
-                get(name).run().subscribe(ended -> {}, failed -> log.warn("{} is not followed", name, failed));
+        get(name).run().subscribe(ended -> {}, failed -> log.warn("{} is not followed", name, failed));
     }
 
     Instance get(String name) {

@@ -15,7 +15,7 @@ final class ShopProcess {
         ConfigurableApplicationContext shop = SpringApplication.run(ShopApplication.class, args);
         ChildProcess.reply(shop.getEnvironment().getRequiredProperty("local.server.port"));
         // Only the main thread ever waits.
-        ProcessHandle unused = ChildProcess.parentExit().block();
+        ChildProcess.parentExit().block();
         System.exit(0);
     }
 }

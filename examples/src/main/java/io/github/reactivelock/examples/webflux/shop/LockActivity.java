@@ -63,7 +63,7 @@ final class LockActivity implements LockListener {
 
     @Override
     public void waiting(LockRequest request) {
-        LockUse unused = uses.put(request, LockUse.waits(numbers.incrementAndGet(), request.key()));
+        uses.put(request, LockUse.waits(numbers.incrementAndGet(), request.key()));
         changed();
     }
 
@@ -118,7 +118,7 @@ final class LockActivity implements LockListener {
     }
 
     private void change(LockRequest request, UnaryOperator<LockUse> how) {
-        LockUse unused = uses.computeIfPresent(request, (same, use) -> how.apply(use));
+        uses.computeIfPresent(request, (same, use) -> how.apply(use));
         changed();
     }
 
@@ -127,19 +127,19 @@ final class LockActivity implements LockListener {
         if (held != null) {
             over.addFirst(how.apply(held));
             while (over.size() > KEPT) {
-                LockUse unused = over.pollLast();
+                over.pollLast();
             }
         }
         changed();
     }
 
     private void left(LockRequest request) {
-        LockUse unused = uses.remove(request);
+        uses.remove(request);
         changed();
     }
 
     /** If another thread tells of a change in this moment, that is enough: readers look only after the pause. */
     private void changed() {
-        Sinks.EmitResult unused = changes.tryEmitNext(true);
+        changes.tryEmitNext(true);
     }
 }

@@ -46,6 +46,6 @@ final class LockMetrics {
     }
 
     private static void add(Map<String, Double> sums, String name, double value) {
-        Double unused = sums.merge(name, value, Double::sum);
+        sums.merge(name, value, Double::sum);
     }
 }
