@@ -23,6 +23,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Sinks;
 
 /**
  * How MariaDB and MySQL wake a client. While a claim waits, a connection beside the pool has a user-level lock with the
@@ -129,6 +130,10 @@ final class Bell {
     private volatile long due = System.nanoTime();
     private volatile long heardAt;
     private volatile boolean doubted;
+    /** A statement of the listener is under way. */
+    private volatile boolean asleep;
+
+    private final Sinks.Empty<Void> over = Sinks.empty();
     private int lost;
     private boolean sleptThrough;
 
@@ -166,11 +171,13 @@ final class Bell {
                 && !stopped.get()
                 && database.sql.knows("listen")
                 && listening.compareAndSet(false, true)) {
-            life.update(FireAndForget.run(
+            life.update(FireAndForget.cancellable(
                     "listening",
                     Mono.defer(this::opened).repeat(() -> isWanted()).then().doFinally(end -> {
                         listening.set(false);
-                        if (isWanted()) {
+                        if (stopped.get()) {
+                            Sinks.EmitResult unused = over.tryEmitEmpty();
+                        } else if (isWanted()) {
                             listen();
                         }
                     })));
@@ -200,9 +207,21 @@ final class Bell {
         return database.run(session -> session.ring(name(listener)).thenReturn(true));
     }
 
-    void stop() {
-        stopped.set(true);
-        life.dispose();
+    /** Ends a sleep first, because a driver complains of a connection that is closed under a statement. */
+    Mono<Void> stop() {
+        return Mono.defer(() -> {
+            stopped.set(true);
+            Mono<Boolean> woken = asleep
+                    ? rung(client.get())
+                            .onErrorReturn(false)
+                            .then(over.asMono())
+                            .thenReturn(true)
+                    : Mono.just(true);
+            return Pauses.ofThisProcess()
+                    .timeout(woken, LONGEST_PAUSE, Mono.just(false))
+                    .doFinally(end -> life.dispose())
+                    .then();
+        });
     }
 
     private Mono<Void> opened() {
@@ -307,6 +326,9 @@ final class Bell {
     /** Whether there is to be another one. */
     private Mono<Boolean> turn(Session session, String name) {
         return Mono.defer(() -> {
+            if (stopped.get()) {
+                return Mono.just(false);
+            }
             List<WaitingClaims.Waiting> some = waiting().listenedFor();
             if (some.isEmpty()) {
                 return rested();
@@ -317,18 +339,22 @@ final class Bell {
             }
             boolean proves = !hears || doubted || System.nanoTime() - heardAt > CHECK.toNanos();
             AtomicInteger rings = new AtomicInteger();
-            AtomicBoolean over = new AtomicBoolean();
+            AtomicBoolean ended = new AtomicBoolean();
             if (proves) {
                 doubted = false;
-                prove(rings, over);
+                prove(rings, ended);
             }
+            asleep = true;
             List<byte[]> keys =
                     some.stream().map(each -> Keys.bytes(each.key())).toList();
             List<String> ids = some.stream().map(WaitingClaims.Waiting::claimId).toList();
             return inTime(session.listen(Line::read, name, keys, ids, ids, keys, ids, ids)
                             .map(Turn::of)
                             .onErrorResume(R2dbcFailure::isRung, rung -> Mono.just(Turn.RUNG)))
-                    .doFinally(end -> over.set(true))
+                    .doFinally(end -> {
+                        asleep = false;
+                        ended.set(true);
+                    })
                     .doOnNext(turn -> judge(turn, rings.get() == RINGS))
                     .thenReturn(true);
         });
@@ -347,11 +373,11 @@ final class Bell {
     }
 
     /** More than one ring, because the first may come before the statement in which it sleeps. */
-    private void prove(AtomicInteger rings, AtomicBoolean over) {
+    private void prove(AtomicInteger rings, AtomicBoolean ended) {
         FireAndForget.run(
                 "proving that rings are heard",
                 after(hears ? TO_SLEEP_SOUND : TO_FALL_ASLEEP)
-                        .then(Mono.defer(() -> over.get()
+                        .then(Mono.defer(() -> ended.get()
                                         ? Mono.<Boolean>empty()
                                         : rung(client.get())
                                                 .doOnNext(rung -> rings.incrementAndGet())

@@ -313,9 +313,8 @@ public final class R2dbcLockBackend implements LockBackend {
     public Mono<Void> close() {
         return Mono.defer(() -> {
             waits.clear();
-            pushes.stop();
             cleaner.stop();
-            Mono<Void> closed = database.close();
+            Mono<Void> closed = pushes.stop().then(database.close());
             return closed.doFinally(signal -> pushes.close());
         });
     }

@@ -90,10 +90,8 @@ final class SignalSink {
     }
 
     /** Ends what listens. */
-    void stop() {
-        if (bell != null) {
-            bell.stop();
-        }
+    Mono<Void> stop() {
+        return bell == null ? Mono.empty() : bell.stop();
     }
 
     String client() {

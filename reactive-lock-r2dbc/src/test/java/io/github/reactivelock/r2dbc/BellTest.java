@@ -51,6 +51,11 @@ class BellTest {
         return List.of(new Databases(database.url() + "?allowMultiQueries=true", () -> {}), database.byMySqlDriver());
     }
 
+    /** Where that of MariaDB cannot be told to send several statements as one text, or has no password's key, MySQL's. */
+    private List<Databases> driversOfAnyFactory() {
+        return Databases.IS_MYSQL ? List.of(database.byMySqlDriver()) : drivers();
+    }
+
     private static R2dbcLockBackend connected(Databases driver) {
         return R2dbcLockBackend.connect(driver.url(), Databases.PATIENT);
     }
@@ -111,6 +116,13 @@ class BellTest {
         return claim;
     }
 
+    /** Ends the connection of who sleeps; zero if none does. */
+    private long endedOne() {
+        long listener = database.select(
+                "SELECT max(id) FROM information_schema.processlist WHERE state = 'User sleep' HAVING max(id) > 0");
+        return listener == 0 ? 0 : Math.max(0, database.execute("KILL " + listener));
+    }
+
     /** The look for grants, which the listener's statement is not. */
     private static long looks(Tapped tapped) {
         return tapped.statements().stream()
@@ -119,7 +131,7 @@ class BellTest {
     }
 
     @ParameterizedTest(autoCloseArguments = false)
-    @MethodSource("drivers")
+    @MethodSource("driversOfAnyFactory")
     void aClaimThatWaitsIsWokenAndLooksForNothing(Databases driver) {
         Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(driver.url())));
         R2dbcLockBackend holding = connected(driver);
@@ -168,23 +180,24 @@ class BellTest {
     }
 
     @ParameterizedTest(autoCloseArguments = false)
-    @MethodSource("drivers")
+    @MethodSource("driversOfAnyFactory")
     void whoeverMayNotRingHandsOverAllTheSame(Databases driver) {
         R2dbcLockBackend holding = connected(driver, "ann");
         try (Waiter waiter = new Waiter(connected(driver, "bob"))) {
-            for (String key : List.of("one", "two", "three")) {
-                Claim held = held(holding, claim("others " + key, Share.WHOLE));
-                Claim waiting = waiter.waits(claim("others " + key, Share.WHOLE));
-                if (!key.equals("three")) {
+            boolean wasHeard = false;
+            do {
+                Claim held = held(holding, claim("others'", Share.WHOLE));
+                Claim waiting = waiter.waits(claim("others'", Share.WHOLE));
+                if (!wasHeard) {
                     waiter.hears();
+                    wasHeard = true;
                 }
 
                 assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
 
                 waiter.untilTold(waiting);
                 waiter.released(waiting);
-            }
-            Databases.until("it looks for itself", () -> !waiter.backend.isPushed());
+            } while (waiter.backend.isPushed()); // a ring that was due at the end of a sleep is not known to be lost
         }
         holding.close().block(Databases.LIMIT);
     }
@@ -198,7 +211,7 @@ class BellTest {
             Claim waiting = waiter.waits(claim("ended", Share.WHOLE));
             waiter.hears();
 
-            assertThat(database.killAll()).isPositive();
+            Databases.until("its listener is ended", () -> !waiter.backend.isPushed() || endedOne() < 0);
             assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
 
             waiter.untilTold(waiting);
@@ -250,7 +263,7 @@ class BellTest {
     }
 
     @ParameterizedTest(autoCloseArguments = false)
-    @MethodSource("drivers")
+    @MethodSource("driversOfAnyFactory")
     void aListenerTakesNoConnectionOfAnApplicationsPool(Databases driver) {
         R2dbcLockBackend holding = connected(driver);
         ConnectionPool pool = Databases.pool(ConnectionFactories.get(driver.url()), 1);
