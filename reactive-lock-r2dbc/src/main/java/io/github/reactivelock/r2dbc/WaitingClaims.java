@@ -60,8 +60,9 @@ final class WaitingClaims {
     }
 
     void begin(Claim claim) {
-        begun.add(claim.id());
-        if (claim.mode() == Claim.Mode.QUEUE) {
+        boolean isNew = begun.add(claim.id());
+        boolean wasTold = !isNew && !contains(claim); // and would be told of the same grant again
+        if (claim.mode() == Claim.Mode.QUEUE && !wasTold) {
             asking.put(claim.id(), claim);
         }
     }
