@@ -251,11 +251,17 @@ final class ClaimRegistry {
 
     private Mono<Boolean> releaseHold(Claim claim, Entry key) {
         return removals.finishing(claim, keys.delete(key))
-                .flatMap(deleted -> deleted.done() || !deleted.repeated()
-                        ? Mono.just(deleted.done())
-                        : Mono.error(ConsulFailure.unclear(agents.names(), "'" + claim.key() + "' was still held")))
+                .flatMap(deleted -> deleted.done() ? Mono.just(true) : notAsItWas(claim, key, deleted))
                 .doOnError(error -> remember(claim))
                 .doOnCancel(() -> remember(claim));
+    }
+
+    /** One that a stranger wrote to still has the session, and would keep the lock for none. */
+    private Mono<Boolean> notAsItWas(Claim claim, Entry key, Keys.Deleted deleted) {
+        Mono<Boolean> told = deleted.repeated()
+                ? Mono.error(() -> ConsulFailure.unclear(agents.names(), "'" + claim.key() + "' was still held"))
+                : Mono.just(false);
+        return removals.remove(key).onErrorReturn(false).then(told);
     }
 
     /** The first deletion may have been carried out, so this one finds none; the hold was in force when it was sent. */

@@ -138,4 +138,16 @@ class SessionTest extends Fixture {
         assertThat(Consuls.get(backend.renew(List.of(deleted))).lost()).containsKey(deleted.id());
         assertThat(Consuls.get(backend.release(deleted))).isFalse();
     }
+
+    @Test
+    void aHoldThatAStrangerWroteToKeepsNoLockAfterItsRelease() {
+        ConsulLockBackend backend = backend();
+        Claim written = claim();
+        granted(Consuls.get(backend.claim(written)));
+        server.ask("PUT", "kv/" + new KeyLayout("reactivelock").claim(written), "mine");
+
+        assertThat(Consuls.get(backend.release(written))).isFalse();
+
+        assertThat(Consuls.get(backend.inspect(key)).isFree()).isTrue();
+    }
 }
