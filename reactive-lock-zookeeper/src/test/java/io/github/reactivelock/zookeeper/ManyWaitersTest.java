@@ -156,27 +156,6 @@ class ManyWaitersTest extends Fixture {
     }
 
     @Test
-    void claimsWhoseAnswersNeverComeGiveTheirPlacesBack() throws Exception {
-        ZooKeeperLockBackend backend =
-                gated(patient().withCommandTimeout(Duration.ofSeconds(1)).withSessionTimeout(Duration.ofSeconds(1)));
-        ZooKeepers.get(backend.inspect(key).retry());
-
-        gate.shut();
-        List<Claim> claims =
-                Stream.generate(this::claim).limit(2 * Departures.MOST).toList();
-        List<CompletableFuture<ClaimResult>> answers = ask(backend, claims);
-        ZooKeepers.until("no place is left", () -> backend.holdsBack(claims.get(0)));
-        gate.lose();
-        answers.forEach(
-                answer -> assertThat(ZooKeepers.error(Mono.fromFuture(answer))).isNotNull());
-
-        Claim next = claim();
-        assertThat(ZooKeepers.get(backend.claim(next).retry())).isInstanceOf(ClaimResult.Granted.class);
-        assertThat(ZooKeepers.get(backend.release(next))).isTrue();
-        claims.forEach(claim -> ZooKeepers.get(backend.release(claim).retry()));
-    }
-
-    @Test
     void aCloseEndsWhatIsUnanswered() {
         ZooKeeperLockBackend backend = gated(Duration.ofMinutes(10));
         ZooKeepers.get(backend.inspect(key));
