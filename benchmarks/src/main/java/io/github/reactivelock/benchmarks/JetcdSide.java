@@ -28,7 +28,7 @@ final class JetcdSide implements Side {
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
         ByteSequence name = ByteSequence.from("jetcd:" + key, StandardCharsets.UTF_8);
-        lease(flow)
+        var unused = lease(flow)
                 .thenCompose(lease -> lock.lock(name, lease))
                 .thenCompose(held -> {
                     cycle.entered();

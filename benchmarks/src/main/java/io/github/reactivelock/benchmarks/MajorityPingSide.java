@@ -20,7 +20,7 @@ final class MajorityPingSide implements Side {
 
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
-        round().thenCompose(nothing -> {
+        var unused = round().thenCompose(nothing -> {
                     cycle.entered();
                     return round();
                 })
@@ -31,7 +31,7 @@ final class MajorityPingSide implements Side {
         CompletableFuture<Void> decided = new CompletableFuture<>();
         AtomicInteger missing = new AtomicInteger(connections.size() / 2 + 1);
         for (StatefulRedisConnection<String, String> each : connections) {
-            each.async().ping().whenComplete((pong, failure) -> {
+            var unused = each.async().ping().whenComplete((pong, failure) -> {
                 if (failure != null) {
                     decided.completeExceptionally(failure);
                 } else if (missing.decrementAndGet() == 0) {

@@ -4,6 +4,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.election.ElectionState;
 import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryFile;
@@ -118,7 +119,7 @@ public final class Client {
                     case "lead" -> campaign(words[1]);
                     case "resign" -> {
                         if (election.state() instanceof ElectionState.Leading leading) {
-                            var unused = leading.leadership().resign().subscribe();
+                            FireAndForget.run("resigning", leading.leadership().resign());
                         }
                     }
                     case "write" ->

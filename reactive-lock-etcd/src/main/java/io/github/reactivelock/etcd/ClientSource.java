@@ -19,6 +19,7 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -96,7 +97,7 @@ final class ClientSource {
                     try {
                         opened.getLeaseClient();
                         opened.getWatchClient();
-                        opened.getKVClient().get(anyKey);
+                        CompletableFuture<?> unused = opened.getKVClient().get(anyKey);
                         return opened;
                     } catch (Throwable e) { // no other reference to it exists
                         if (isOurs) {

@@ -133,7 +133,7 @@ final class Logins {
 
         @Override
         public void applyRequestMetadata(RequestInfo info, Executor executor, MetadataApplier applier) {
-            valid(channel).handle((valid, error) -> {
+            CompletableFuture<Void> unused = valid(channel).handle((valid, error) -> {
                 if (valid != null) {
                     used = valid;
                     Metadata headers = new Metadata();

@@ -113,10 +113,10 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                         }
                     }
                     if (isReplaced) {
-                        gone.closeAsync();
+                        end(gone);
                         replaced.run();
                     } else if (connection != null) {
-                        connection.closeAsync();
+                        end(connection);
                     }
                 })
                 .open();
@@ -192,8 +192,13 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
             run(() -> action.accept(connection));
         }
         if (open == null) { // closed meanwhile
-            connection.closeAsync();
+            end(connection);
         }
+    }
+
+    /** Does not wait for it. */
+    static void end(StatefulConnection<?, ?> connection) {
+        CompletableFuture<Void> unused = connection.closeAsync();
     }
 
     /** Refuses those that waited, and not those that ask again because of it: for them it is opened anew. */

@@ -195,7 +195,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         return loaded.thenCombine(source.missing(connection, listener.channel()), (open, missing) -> {
             for (RuntimeException refusal : NeededCommands.refusals(missing)) {
                 watched.dispose();
-                connection.closeAsync();
+                LazyConnection.end(connection);
                 throw refusal;
             }
             outbox.open(connection, source.scripts(connection));

@@ -275,7 +275,7 @@ final class ManagedClient {
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
             if (error instanceof IOException) {
-                context.close();
+                var unused = context.close();
             } else {
                 context.fireExceptionCaught(error);
             }

@@ -62,7 +62,7 @@ final class PingWatchdog {
     static void drop(
             StatefulConnection<String, String> connection, RedisClusterAsyncCommands<String, String> commands) {
         if (!isDropped(connection)) { // the server can close it
-            commands.quit();
+            var unused = commands.quit();
         }
     }
 

@@ -65,7 +65,7 @@ final class SilenceWatch extends ChannelInboundHandlerAdapter {
     }
 
     private void beatLater(ChannelHandlerContext context) {
-        context.executor().schedule(() -> beat(context), BEAT_MILLIS, TimeUnit.MILLISECONDS);
+        var unused = context.executor().schedule(() -> beat(context), BEAT_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private void beat(ChannelHandlerContext context) {
@@ -84,7 +84,7 @@ final class SilenceWatch extends ChannelInboundHandlerAdapter {
             ping(context);
         } else if (++silentBeats == LONGEST_SILENCE) {
             log.info("{} has been silent for too long; it is opened anew", context.channel());
-            context.close();
+            var unused = context.close();
             return;
         }
         beatLater(context);
@@ -100,6 +100,6 @@ final class SilenceWatch extends ChannelInboundHandlerAdapter {
     }
 
     private static void ping(ChannelHandlerContext context) {
-        context.channel().writeAndFlush(new Command<>(CommandType.PING, new StatusOutput<>(Utf8.CODEC)));
+        var unused = context.channel().writeAndFlush(new Command<>(CommandType.PING, new StatusOutput<>(Utf8.CODEC)));
     }
 }

@@ -176,7 +176,7 @@ final class Bell {
                     Mono.defer(this::opened).repeat(() -> isWanted()).then().doFinally(end -> {
                         listening.set(false);
                         if (stopped.get()) {
-                            Sinks.EmitResult unused = over.tryEmitEmpty();
+                            over.tryEmitEmpty();
                         } else if (isWanted()) {
                             listen();
                         }

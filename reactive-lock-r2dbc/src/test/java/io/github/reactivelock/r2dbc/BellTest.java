@@ -51,7 +51,9 @@ class BellTest {
         return List.of(new Databases(database.url() + "?allowMultiQueries=true", () -> {}), database.byMySqlDriver());
     }
 
-    /** Where that of MariaDB cannot be told to send several statements as one text, or has no password's key, MySQL's. */
+    /**
+     * Where that of MariaDB cannot be told to send several statements as one text, or has no password's key, MySQL's.
+     */
     private List<Databases> driversOfAnyFactory() {
         return Databases.IS_MYSQL ? List.of(database.byMySqlDriver()) : drivers();
     }

@@ -219,6 +219,10 @@ final class Link {
         context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
     }
 
+    private static void end(Opening opening) {
+        var unused = opening.close().get();
+    }
+
     /**
      * Opens another connection to the cluster before this one is left, because most servers may answer on this one, and
      * one that is down keeps the other from being opened.
@@ -231,12 +235,12 @@ final class Link {
         replacement = next;
         await(next, (connection, error) -> {
             if (!next.equals(replacement)) {
-                var unused = next.close().get();
+                end(next);
                 return;
             }
             replacement = null;
             if (connection == null) {
-                var unused = next.close().get();
+                end(next);
                 return;
             }
             discard();

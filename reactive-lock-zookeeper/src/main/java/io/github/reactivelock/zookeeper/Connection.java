@@ -10,7 +10,6 @@ import io.github.reactivelock.spi.support.Silence;
 import io.github.reactivelock.spi.support.Together;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -99,10 +98,9 @@ final class Connection {
         this.diagnoses = new Together<>(
                 "asking servers why they are silent",
                 Integer.MAX_VALUE,
-                (servers, leaving) -> Mono.defer(() -> {
-                    leaving.get();
-                    return Diagnosis.of(servers, options.commandTimeout().dividedBy(DIAGNOSIS_PART));
-                }));
+                (servers, leaving) -> Mono.fromSupplier(leaving)
+                        .flatMap(asked ->
+                                Diagnosis.of(servers, options.commandTimeout().dividedBy(DIAGNOSIS_PART))));
         this.end = Mono.<Void>fromRunnable(this::disconnect)
                 .subscribeOn(thread)
                 .doFinally(signal -> {

@@ -153,7 +153,7 @@ final class Machine {
 
     /** As {@link #after}, for what is not called off. */
     void later(long delay, @Nullable Channel order, Runnable task) {
-        after(delay, false, order, task);
+        Event unused = after(delay, false, order, task);
     }
 
     private long lateness() {
