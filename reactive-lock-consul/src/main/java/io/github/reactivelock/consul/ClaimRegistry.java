@@ -30,7 +30,7 @@ final class ClaimRegistry {
     private final Expiries expiries;
     private final Followers followers;
     final KeptClaims kept;
-    private final Map<String, ClaimState> standings = new ConcurrentHashMap<>();
+    private final Map<String, ClaimState> states = new ConcurrentHashMap<>();
     /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
 
@@ -51,20 +51,20 @@ final class ClaimRegistry {
         this.pushes = pushes;
         this.gate = new Gate(keys, () -> names.gate(client.get()));
         this.removals = new Removals(agents, keys, names, gate);
-        this.kept = new KeptClaims(keys, removals, standings);
+        this.kept = new KeptClaims(keys, removals, states);
         this.expiries = new Expiries(removals, pushes);
-        this.followers = new Followers(keys, watches, names, pushes, session, expiries, standings);
+        this.followers = new Followers(keys, watches, names, pushes, session, expiries, states);
         session.onEnd(this::ended);
     }
 
     @Nullable
-    ClaimState standing(String claimId) {
-        return standings.get(claimId);
+    ClaimState state(String claimId) {
+        return states.get(claimId);
     }
 
     /** The lease of a hold starts anew. */
-    void keep(ClaimState standing, Entry key) {
-        expiries.begin(standing, key);
+    void keep(ClaimState state, Entry key) {
+        expiries.begin(state, key);
     }
 
     /** A key that is no claim's any more. */
@@ -73,7 +73,7 @@ final class ClaimRegistry {
     }
 
     boolean holdsBack(Claim claim) {
-        return agents.isCrowded() && standings.containsKey(claim.id());
+        return agents.isCrowded() && states.containsKey(claim.id());
     }
 
     Mono<ClaimResult> claim(Claim claim) {
@@ -82,119 +82,119 @@ final class ClaimRegistry {
                 return Mono.error(ConsulFailure.shortLease(
                         claim.key(), claim.lease(), options.shortestLease(), options.sessionTtl()));
             }
-            ClaimState standing = standings.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
-            standing.claimed();
-            standing.asked();
-            Entry key = standing.key();
+            ClaimState state = states.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
+            state.claimed();
+            state.asked();
+            Entry key = state.key();
             return key == null
-                    ? enter(standing, true)
-                    : look(standing, key).doOnError(error -> expiries.beginWait(standing, key));
+                    ? enter(state, true)
+                    : look(state, key).doOnError(error -> expiries.beginWait(state, key));
         });
     }
 
-    private Mono<ClaimResult> enter(ClaimState standing, boolean mayRepeat) {
-        Claim claim = standing.claim;
-        if (claim.mode() == Claim.Mode.QUEUE || standing.isDoubted()) {
-            return make(standing, mayRepeat);
+    private Mono<ClaimResult> enter(ClaimState state, boolean mayRepeat) {
+        Claim claim = state.claim;
+        if (claim.mode() == Claim.Mode.QUEUE || state.isDoubted()) {
+            return make(state, mayRepeat);
         }
         // A try looks first, so that it writes nothing at a busy lock.
         return keys.line(claim.key())
                 .flatMap(line -> line.admits(claim.share())
-                        ? make(standing, mayRepeat)
+                        ? make(state, mayRepeat)
                         : release(claim).thenReturn(new ClaimResult.Busy()));
     }
 
-    private Mono<ClaimResult> make(ClaimState standing, boolean mayRepeat) {
-        Mono<Keys.Entered> entering = standing.enter(() -> making(standing));
+    private Mono<ClaimResult> make(ClaimState state, boolean mayRepeat) {
+        Mono<Keys.Entered> entering = state.enter(() -> making(state));
         if (entering == null) {
-            return Mono.error(standing.ended());
+            return Mono.error(state.ended());
         }
-        return entering.flatMap(entered -> placed(standing, entered.own(), entered.line(), mayRepeat));
+        return entering.flatMap(entered -> placed(state, entered.own(), entered.line(), mayRepeat));
     }
 
     /** Cached, so that an answer has its effect however late it comes. */
-    private Mono<Keys.Entered> making(ClaimState standing) {
-        Claim claim = standing.claim;
-        return Mono.defer(() -> made(standing, true))
+    private Mono<Keys.Entered> making(ClaimState state) {
+        Claim claim = state.claim;
+        return Mono.defer(() -> made(state, true))
                 .doOnError(error -> {
-                    standing.failed();
-                    if (standings.get(claim.id()) != standing) {
+                    state.failed();
+                    if (states.get(claim.id()) != state) {
                         removals.later(claim);
                         removals.sweep(claim);
                     }
                 })
                 .flatMap(entered -> {
                     if (entered.repeated()) {
-                        standing.doubt();
+                        state.doubt();
                     }
-                    return standing.seen(entered.own())
+                    return state.seen(entered.own())
                             ? Mono.just(entered)
-                            : removals.remove(claim).then(Mono.error(() -> standing.ended()));
+                            : removals.remove(claim).then(Mono.error(() -> state.ended()));
                 })
                 .cache();
     }
 
     /** A key of this claim that a session before has, or a stranger wrote to, makes way for one that is new. */
-    private Mono<Keys.Entered> made(ClaimState standing, boolean mayRepeat) {
-        Claim claim = standing.claim;
+    private Mono<Keys.Entered> made(ClaimState state, boolean mayRepeat) {
+        Claim claim = state.claim;
         Content content = Content.of(client.get(), claim);
         return session.id().flatMap(id -> {
             Mono<Keys.Entered> same = gate.through(id, check -> keys.enter(claim, id, content, check));
-            Mono<Keys.Entered> anew = anew(standing, id, content, same);
-            Mono<Keys.Entered> first = standing.hasGivenUp()
+            Mono<Keys.Entered> anew = anew(state, id, content, same);
+            Mono<Keys.Entered> first = state.hasGivenUp()
                     ? anew
                     : same.onErrorResume(error -> ConsulFailure.is(error, ConsulFailure.Kind.REFUSED), error -> anew)
                             .flatMap(entered -> entered.own().isAsMade() ? Mono.just(entered) : anew);
             return first.onErrorResume(error -> ConsulFailure.is(error, ConsulFailure.Kind.SESSION_ENDED), error -> {
                 session.ended(id);
-                return mayRepeat ? made(standing, false) : Mono.error(error);
+                return mayRepeat ? made(state, false) : Mono.error(error);
             });
         });
     }
 
     /** Carried out late, it would put the claim at the end of the line once more. */
-    private Mono<Keys.Entered> anew(ClaimState standing, String id, Content content, Mono<Keys.Entered> same) {
-        Mono<Void> before = Mono.defer(() -> standing.isDoubted() ? gate.shut() : Mono.empty());
-        return before.then(gate.through(id, check -> keys.enterAnew(standing.claim, id, content, check)))
+    private Mono<Keys.Entered> anew(ClaimState state, String id, Content content, Mono<Keys.Entered> same) {
+        Mono<Void> before = Mono.defer(() -> state.isDoubted() ? gate.shut() : Mono.empty());
+        return before.then(gate.through(id, check -> keys.enterAnew(state.claim, id, content, check)))
                 .flatMap(entered -> entered.repeated() ? gate.shut().then(same) : Mono.just(entered));
     }
 
     /** Asked again: where does the claim stand now? */
-    private Mono<ClaimResult> look(ClaimState standing, Entry key) {
-        return keys.line(standing.claim.key()).flatMap(line -> placed(standing, key, line, true));
+    private Mono<ClaimResult> look(ClaimState state, Entry key) {
+        return keys.line(state.claim.key()).flatMap(line -> placed(state, key, line, true));
     }
 
-    private Mono<ClaimResult> placed(ClaimState standing, Entry key, Line present, boolean mayRepeat) {
-        QueuePosition position = QueuePosition.of(standing.claim.id(), present);
+    private Mono<ClaimResult> placed(ClaimState state, Entry key, Line present, boolean mayRepeat) {
+        QueuePosition position = QueuePosition.of(state.claim.id(), present);
         if (!position.isOf(key)) {
-            standing.vanished(key, LossReason.EXPIRED);
-            standing.claimed();
-            return mayRepeat ? enter(standing, false) : Mono.error(standing.ended());
+            state.vanished(key, LossReason.EXPIRED);
+            state.claimed();
+            return mayRepeat ? enter(state, false) : Mono.error(state.ended());
         }
         if (position.isIn()) {
-            return granted(standing, key, mayRepeat);
+            return granted(state, key, mayRepeat);
         }
-        if (standing.claim.mode() == Claim.Mode.TRY) {
-            return release(standing.claim).thenReturn(new ClaimResult.Busy());
+        if (state.claim.mode() == Claim.Mode.TRY) {
+            return release(state.claim).thenReturn(new ClaimResult.Busy());
         }
-        followers.follow(standing, key, position);
-        expiries.beginWait(standing, key);
-        return Mono.just(new ClaimResult.Queued(standing.claim.lease(), position.behind(), key.newestTokenBefore()));
+        followers.follow(state, key, position);
+        expiries.beginWait(state, key);
+        return Mono.just(new ClaimResult.Queued(state.claim.lease(), position.behind(), key.newestTokenBefore()));
     }
 
     /** What is told of the lease is counted from when this was asked, and the session lasts longer than that. */
-    private Mono<ClaimResult> granted(ClaimState standing, Entry key, boolean mayRepeat) {
+    private Mono<ClaimResult> granted(ClaimState state, Entry key, boolean mayRepeat) {
         return session.freshened(key.session()).flatMap(alive -> {
             if (!alive) {
-                standing.vanished(key, LossReason.SESSION_LOST);
-                standing.claimed();
-                return mayRepeat ? enter(standing, false) : Mono.error(standing.ended());
+                state.vanished(key, LossReason.SESSION_LOST);
+                state.claimed();
+                return mayRepeat ? enter(state, false) : Mono.error(state.ended());
             }
             Duration longest = session.reliable();
-            if (!followers.own(standing, key)) {
-                return Mono.error(standing.ended());
+            if (!followers.own(state, key)) {
+                return Mono.error(state.ended());
             }
-            Duration asked = standing.claim.lease();
+            Duration asked = state.claim.lease();
             return Mono.just(new ClaimResult.Granted(key.token(), asked.compareTo(longest) < 0 ? asked : longest));
         });
     }
@@ -206,45 +206,45 @@ final class ClaimRegistry {
     Flux<Signal> forced() {
         return Flux.defer(() -> {
             List<ClaimState> owners =
-                    standings.values().stream().filter(ClaimState::isOwner).toList();
+                    states.values().stream().filter(ClaimState::isOwner).toList();
             return owners.isEmpty() ? Flux.empty() : Renewal.forced(owners, keys);
         });
     }
 
     private void ended(String sessionId) {
-        for (ClaimState standing : standings.values()) {
-            Entry key = standing.key();
-            if (key != null && key.session().equals(sessionId) && standing.vanished(key, LossReason.SESSION_LOST)) {
+        for (ClaimState state : states.values()) {
+            Entry key = state.key();
+            if (key != null && key.session().equals(sessionId) && state.vanished(key, LossReason.SESSION_LOST)) {
                 pushes.push(
-                        standing.loss() == null
-                                ? new Signal.Recheck(standing.claim.key())
-                                : new Signal.Suspect(standing.claim.id(), LossReason.SESSION_LOST));
+                        state.loss() == null
+                                ? new Signal.Recheck(state.claim.key())
+                                : new Signal.Suspect(state.claim.id(), LossReason.SESSION_LOST));
             }
         }
     }
 
     Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
-            ClaimState standing = standings.remove(claim.id());
-            if (standing == null) {
+            ClaimState state = states.remove(claim.id());
+            if (state == null) {
                 return kept.has(claim) ? kept.release(claim) : removeAgain(claim);
             }
-            return release(claim, standing).doFinally(signal -> standing.over());
+            return release(claim, state).doFinally(signal -> state.over());
         });
     }
 
-    private Mono<Boolean> release(Claim claim, ClaimState standing) {
-        boolean owner = standing.leave();
-        Mono<Keys.Entered> entering = standing.entering();
-        Entry key = standing.key();
-        if (standing.isDoubted()) {
+    private Mono<Boolean> release(Claim claim, ClaimState state) {
+        boolean owner = state.leave();
+        Mono<Keys.Entered> entering = state.entering();
+        Entry key = state.key();
+        if (state.isDoubted()) {
             removals.sweep(claim);
         }
         if (entering != null) {
             return entering.then().onErrorComplete().then(removals.remove(claim));
         }
         if (key == null) {
-            return standing.isDoubted() || standing.hasGivenUp() ? removals.remove(claim) : Mono.just(false);
+            return state.isDoubted() || state.hasGivenUp() ? removals.remove(claim) : Mono.just(false);
         }
         return owner ? releaseHold(claim, key) : removals.remove(key).thenReturn(false);
     }

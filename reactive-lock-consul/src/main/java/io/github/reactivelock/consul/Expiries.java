@@ -23,14 +23,14 @@ final class Expiries {
     }
 
     /** Ends the hold when its lease is over from now on, if it is not renewed. */
-    void begin(ClaimState standing, Entry key) {
-        standing.endBy(afterALease(standing.claim, () -> expire(standing, key)));
+    void begin(ClaimState state, Entry key) {
+        state.endBy(afterALease(state.claim, () -> expire(state, key)));
     }
 
     /** Ends the wait when the claim's lease is over from now on, if it is not asked about again. */
-    void beginWait(ClaimState standing, Entry key) {
-        standing.endWaitBy(afterALease(standing.claim, () -> {
-            if (standing.dropped(key)) {
+    void beginWait(ClaimState state, Entry key) {
+        state.endWaitBy(afterALease(state.claim, () -> {
+            if (state.dropped(key)) {
                 remove(key);
             }
         }));
@@ -42,9 +42,9 @@ final class Expiries {
                 Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> end.run()));
     }
 
-    private void expire(ClaimState standing, Entry key) {
-        if (standing.vanished(key, LossReason.EXPIRED)) {
-            pushes.push(new Signal.Suspect(standing.claim.id(), LossReason.EXPIRED));
+    private void expire(ClaimState state, Entry key) {
+        if (state.vanished(key, LossReason.EXPIRED)) {
+            pushes.push(new Signal.Suspect(state.claim.id(), LossReason.EXPIRED));
             remove(key);
         }
     }

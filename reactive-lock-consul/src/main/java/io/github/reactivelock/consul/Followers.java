@@ -27,7 +27,7 @@ final class Followers {
     private final Session session;
     private final Expiries expiries;
     /** Those of claims of this client that have not ended. */
-    private final Map<String, ClaimState> standings;
+    private final Map<String, ClaimState> states;
 
     private final Map<String, Flux<Line>> lines = new ConcurrentHashMap<>();
 
@@ -38,8 +38,8 @@ final class Followers {
             SignalSink pushes,
             Session session,
             Expiries expiries,
-            Map<String, ClaimState> standings) {
-        this.standings = standings;
+            Map<String, ClaimState> states) {
+        this.states = states;
         this.keys = keys;
         this.watches = watches;
         this.names = names;
@@ -49,32 +49,32 @@ final class Followers {
     }
 
     /** The claim is in; false if that is no news of ours. */
-    boolean own(ClaimState standing, Entry key) {
-        boolean owns = standing.own(key);
+    boolean own(ClaimState state, Entry key) {
+        boolean owns = state.own(key);
         if (owns) {
-            expiries.begin(standing, key);
+            expiries.begin(state, key);
         }
         return owns;
     }
 
-    void follow(ClaimState standing, Entry key, QueuePosition position) {
+    void follow(ClaimState state, Entry key, QueuePosition position) {
         Entry obstacle = position.obstacle();
-        Disposable.Swap watch = standing.follow(obstacle == null ? ClaimState.THE_LINE : obstacle.key());
+        Disposable.Swap watch = state.follow(obstacle == null ? ClaimState.THE_LINE : obstacle.key());
         if (watch == null) {
             return;
         }
-        String lock = standing.claim.key();
+        String lock = state.claim.key();
         Mono<Line> moved = obstacle == null
-                ? line(lock).filter(line -> isIn(standing, key, line)).next()
+                ? line(lock).filter(line -> isIn(state, key, line)).next()
                 : untilChanged(obstacle).then(Mono.empty());
         Mono<Void> news = moved.onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
                         .then(Mono.empty()))
-                .doOnNext(line -> standing.followed(watch))
+                .doOnNext(line -> state.followed(watch))
                 .switchIfEmpty(Mono.defer(() -> {
-                    standing.followed(watch);
+                    state.followed(watch);
                     return keys.line(lock);
                 }))
-                .flatMap(line -> moved(standing, key, position(standing, line)))
+                .flatMap(line -> moved(state, key, position(state, line)))
                 .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
                         .thenReturn(new Signal.Recheck(lock)))
                 .doOnNext(pushes::push)
@@ -84,7 +84,7 @@ final class Followers {
 
     /** What becomes of a claim of this client is known here, so a crowd of waiters needs one watch. */
     private Mono<Void> untilChanged(Entry obstacle) {
-        ClaimState before = standings.get(obstacle.claimId());
+        ClaimState before = states.get(obstacle.claimId());
         Mono<Void> over = before == null ? null : before.untilOver(obstacle);
         return over == null ? watches.untilChanged(obstacle) : over;
     }
@@ -104,34 +104,34 @@ final class Followers {
     }
 
     /** A reading that is older than the key may show one that was given up. */
-    private static boolean isIn(ClaimState standing, Entry key, Line line) {
-        QueuePosition position = position(standing, line);
+    private static boolean isIn(ClaimState state, Entry key, Line line) {
+        QueuePosition position = position(state, line);
         return position.isIn() && position.isOf(key);
     }
 
-    private static QueuePosition position(ClaimState standing, Line line) {
-        return QueuePosition.of(standing.claim.id(), line);
+    private static QueuePosition position(ClaimState state, Line line) {
+        return QueuePosition.of(state.claim.id(), line);
     }
 
-    private Mono<Signal> moved(ClaimState standing, Entry key, QueuePosition position) {
+    private Mono<Signal> moved(ClaimState state, Entry key, QueuePosition position) {
         if (position.own() == null) {
-            return standing.vanished(key, LossReason.EXPIRED)
-                    ? Mono.just(new Signal.Recheck(standing.claim.key()))
+            return state.vanished(key, LossReason.EXPIRED)
+                    ? Mono.just(new Signal.Recheck(state.claim.key()))
                     : Mono.empty();
         }
         if (!position.isOf(key)) {
-            return Mono.just(new Signal.RecheckClaim(standing.claim.id()));
+            return Mono.just(new Signal.RecheckClaim(state.claim.id()));
         }
         if (!position.isIn()) {
-            follow(standing, key, position);
+            follow(state, key, position);
             return Mono.empty();
         }
         if (!session.isFresh()) { // the answer to the claim renews it before
-            return Mono.just(new Signal.RecheckClaim(standing.claim.id()));
+            return Mono.just(new Signal.RecheckClaim(state.claim.id()));
         }
         Duration reliable = session.reliable();
-        return own(standing, key)
-                ? Mono.just(new Signal.Grant(standing.claim.id(), key.token(), reliable))
+        return own(state, key)
+                ? Mono.just(new Signal.Grant(state.claim.id(), key.token(), reliable))
                 : Mono.empty();
     }
 }

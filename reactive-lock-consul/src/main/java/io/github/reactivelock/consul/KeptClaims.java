@@ -21,15 +21,15 @@ final class KeptClaims {
     private final Keys keys;
     private final Removals removals;
     /** Those of claims that have not ended. */
-    private final Map<String, ClaimState> standings;
+    private final Map<String, ClaimState> states;
 
     /** By the ids of both claims. */
     private final Map<String, Kept> all = new ConcurrentHashMap<>();
 
-    KeptClaims(Keys keys, Removals removals, Map<String, ClaimState> standings) {
+    KeptClaims(Keys keys, Removals removals, Map<String, ClaimState> states) {
         this.keys = keys;
         this.removals = removals;
-        this.standings = standings;
+        this.states = states;
     }
 
     boolean has(Claim claim) {
@@ -39,9 +39,9 @@ final class KeptClaims {
     /** The key stays where it is; what is said of the first claim from now on means nothing. */
     Mono<Boolean> keep(Claim held, Claim to) {
         return Mono.defer(() -> {
-            ClaimState standing = standings.get(held.id());
-            Entry key = standing == null ? null : standing.key();
-            if (standing == null || key == null || !standing.isOwner()) {
+            ClaimState state = states.get(held.id());
+            Entry key = state == null ? null : state.key();
+            if (state == null || key == null || !state.isOwner()) {
                 return Mono.just(has(to));
             }
             return keys.check(List.of(key)).flatMap(checked -> {
@@ -49,12 +49,12 @@ final class KeptClaims {
                     return Mono.error(refused.why());
                 }
                 boolean keeps = checked.get(0) instanceof Keys.Checked.Kept;
-                if (keeps && standings.remove(held.id(), standing)) {
-                    boolean owner = standing.leave();
+                if (keeps && states.remove(held.id(), state)) {
+                    boolean owner = state.leave();
                     if (owner) {
                         add(held, to, key);
                     }
-                    standing.over();
+                    state.over();
                     return Mono.just(owner);
                 }
                 return Mono.just(keeps);

@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
  */
 final class Renewal {
 
-    private record Held(ClaimState standing, Entry key) {}
+    private record Held(ClaimState state, Entry key) {}
 
     private Renewal() {}
 
@@ -28,14 +28,14 @@ final class Renewal {
             Map<String, LossReason> lost = new HashMap<>();
             Map<String, List<Held>> bySession = new HashMap<>();
             for (Claim claim : claims) {
-                ClaimState standing = queue.standing(claim.id());
-                Entry key = standing == null ? null : standing.key();
-                if (standing != null && key != null && standing.isOwner()) {
+                ClaimState state = queue.state(claim.id());
+                Entry key = state == null ? null : state.key();
+                if (state != null && key != null && state.isOwner()) {
                     bySession
                             .computeIfAbsent(key.session(), id -> new ArrayList<>())
-                            .add(new Held(standing, key));
+                            .add(new Held(state, key));
                 } else {
-                    LossReason known = standing == null ? null : standing.loss();
+                    LossReason known = state == null ? null : state.loss();
                     lost.put(claim.id(), known == null ? LossReason.EXPIRED : known);
                 }
             }
@@ -60,14 +60,14 @@ final class Renewal {
     private static Map<String, LossReason> ended(List<Held> held) {
         Map<String, LossReason> lost = new HashMap<>();
         for (Held each : held) {
-            each.standing.vanished(each.key, LossReason.SESSION_LOST);
-            lost.put(each.standing.claim.id(), loss(each.standing));
+            each.state.vanished(each.key, LossReason.SESSION_LOST);
+            lost.put(each.state.claim.id(), loss(each.state));
         }
         return lost;
     }
 
-    private static LossReason loss(ClaimState standing) {
-        LossReason known = standing.loss();
+    private static LossReason loss(ClaimState state) {
+        LossReason known = state.loss();
         return known == null ? LossReason.EXPIRED : known;
     }
 
@@ -76,20 +76,20 @@ final class Renewal {
         Map<String, LossReason> lost = new HashMap<>();
         Map<String, Throwable> refused = new HashMap<>();
         for (int i = 0; i < held.size(); i++) {
-            ClaimState standing = held.get(i).standing;
+            ClaimState state = held.get(i).state;
             Entry key = held.get(i).key;
-            String id = standing.claim.id();
+            String id = state.claim.id();
             Keys.Checked found = checked.get(i);
             if (found instanceof Keys.Checked.Refused denied) {
                 refused.put(id, denied.why());
-            } else if (found instanceof Keys.Checked.Kept && standing.isOwner()) {
-                queue.keep(standing, key);
+            } else if (found instanceof Keys.Checked.Kept && state.isOwner()) {
+                queue.keep(state, key);
                 renewed.add(id);
             } else {
-                if (standing.vanished(key, LossReason.EXPIRED)) {
+                if (state.vanished(key, LossReason.EXPIRED)) {
                     queue.remove(key);
                 }
-                lost.put(id, loss(standing));
+                lost.put(id, loss(state));
             }
         }
         return new RenewalResult(renewed, lost, refused);
@@ -98,10 +98,10 @@ final class Renewal {
     /** Which holds have ended by force. */
     static Flux<Signal> forced(List<ClaimState> owners, Keys keys) {
         List<Held> held = new ArrayList<>();
-        for (ClaimState standing : owners) {
-            Entry key = standing.key();
+        for (ClaimState state : owners) {
+            Entry key = state.key();
             if (key != null) {
-                held.add(new Held(standing, key));
+                held.add(new Held(state, key));
             }
         }
         return keys.check(held.stream().map(Held::key).toList())
@@ -112,9 +112,9 @@ final class Renewal {
     private static List<Signal> ended(List<Held> held, List<Keys.Checked> checked) {
         List<Signal> ended = new ArrayList<>();
         for (int i = 0; i < held.size(); i++) {
-            ClaimState standing = held.get(i).standing;
-            if (checked.get(i) instanceof Keys.Checked.Gone && standing.vanished(held.get(i).key, LossReason.FORCED)) {
-                ended.add(new Signal.Suspect(standing.claim.id(), LossReason.FORCED));
+            ClaimState state = held.get(i).state;
+            if (checked.get(i) instanceof Keys.Checked.Gone && state.vanished(held.get(i).key, LossReason.FORCED)) {
+                ended.add(new Signal.Suspect(state.claim.id(), LossReason.FORCED));
             }
         }
         return ended;

@@ -26,7 +26,7 @@ final class TableLock {
     private final PerKeySequencer lanes;
     private final QuickClaims quick;
     /** Claims with a question that stands in a line of ours, for its turn or for a connection. */
-    private final Set<String> standing = ConcurrentHashMap.newKeySet();
+    private final Set<String> heldBack = ConcurrentHashMap.newKeySet();
 
     TableLock(Database database, SignalSink pushes, WaitingClaims waits) {
         this.database = database;
@@ -37,13 +37,13 @@ final class TableLock {
     }
 
     boolean holdsBack(Claim claim) {
-        return standing.contains(claim.id());
+        return heldBack.contains(claim.id());
     }
 
     Mono<ClaimResult> claim(Claim claim) {
         Mono<ClaimResult> answer = Mono.defer(() -> database.runAgain(session -> {
             waits.begin(claim);
-            standing.remove(claim.id());
+            heldBack.remove(claim.id());
             return claim.share().isWhole()
                     ? quick.answered(session, claim).switchIfEmpty(asked(session, claim))
                     : shared(session, claim);
@@ -56,10 +56,10 @@ final class TableLock {
             quick.note(claim, result);
         });
         return Mono.defer(() -> {
-            standing.add(claim.id());
+            heldBack.add(claim.id());
             Mono<ClaimResult> inTurn =
                     waits.wasTold(claim) ? lanes.inTurn(claim.key(), noted) : lanes.claim(claim, noted);
-            return inTurn.doFinally(signal -> standing.remove(claim.id()));
+            return inTurn.doFinally(signal -> heldBack.remove(claim.id()));
         });
     }
 

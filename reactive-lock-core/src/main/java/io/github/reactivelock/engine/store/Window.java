@@ -25,7 +25,7 @@ public final class Window {
     /**
      * Those of them that stand in a line of the backend: the store has not got them, and they take no turn from others.
      */
-    private final AtomicInteger standing = new AtomicInteger();
+    private final AtomicInteger inLine = new AtomicInteger();
 
     private final AtomicInteger width = new AtomicInteger(MOST);
     /** In about the order in which they left. */
@@ -50,7 +50,7 @@ public final class Window {
     /** True if one more claim may leave, which is counted then. */
     boolean lets() {
         int then = unanswered.incrementAndGet();
-        boolean lets = then <= MOST && then - standing.get() <= width.get();
+        boolean lets = then <= MOST && then - inLine.get() <= width.get();
         if (!lets) {
             unanswered.decrementAndGet();
         }
@@ -64,12 +64,12 @@ public final class Window {
 
     /** One that left was seen in a line of the backend. */
     void stands() {
-        standing.incrementAndGet();
+        inLine.incrementAndGet();
     }
 
     /** It is there no more, or is about to be settled. */
     void standsNoMore() {
-        standing.decrementAndGet();
+        inLine.decrementAndGet();
     }
 
     /** This one is not waited for any more, and its time is not over. */
@@ -142,7 +142,7 @@ public final class Window {
     void late(long leftAt) {
         if (leftAt - inTimeAt >= 0 && leftAt - narrowedAt >= 0) {
             narrowedAt = timing.silentNow();
-            width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get() - standing.get()) / 2));
+            width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get() - inLine.get()) / 2));
         }
     }
 }

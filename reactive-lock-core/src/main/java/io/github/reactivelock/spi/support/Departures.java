@@ -50,7 +50,7 @@ public final class Departures {
     private long left;
     private int unanswered;
     private volatile int most;
-    private volatile int standing;
+    private volatile int inLine;
 
     /** A line that is empty, from which {@value #MOST} commands leave at a time. */
     public Departures() {
@@ -105,7 +105,7 @@ public final class Departures {
         }
         synchronized (this) {
             line(rank).put(command, came++);
-            standing++;
+            inLine++;
         }
         letGo();
     }
@@ -118,7 +118,7 @@ public final class Departures {
      */
     public synchronized void withdraw(Rank rank, Runnable command) {
         if (line(rank).remove(command) != null) {
-            standing--;
+            inLine--;
         }
     }
 
@@ -142,7 +142,7 @@ public final class Departures {
      * @return true if there are more than may leave
      */
     public boolean isCrowded() {
-        return standing > 0;
+        return inLine > 0;
     }
 
     /** All that stand here leave: there is no server any more, and each is to find that out. */
@@ -180,24 +180,24 @@ public final class Departures {
     }
 
     private synchronized @Nullable Runnable next() {
-        if (standing == 0 || unanswered >= most) {
+        if (inLine == 0 || unanswered >= most) {
             return null;
         }
         Map<Runnable, Long> line = lineWhoseTurnItIs();
         Runnable first = line.keySet().iterator().next();
         line.remove(first);
-        standing--;
+        inLine--;
         unanswered++;
         return first;
     }
 
     private Map<Runnable, Long> lineWhoseTurnItIs() {
-        Stream<Map<Runnable, Long>> standing = lines.values().stream().filter(line -> !line.isEmpty());
+        Stream<Map<Runnable, Long>> lined = lines.values().stream().filter(line -> !line.isEmpty());
         left++;
         return (left % TURNS == 0
-                        ? standing.min(Comparator.comparingLong(
+                        ? lined.min(Comparator.comparingLong(
                                 line -> line.values().iterator().next()))
-                        : standing.findFirst())
+                        : lined.findFirst())
                 .orElseThrow();
     }
 

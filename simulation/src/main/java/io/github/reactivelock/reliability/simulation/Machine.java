@@ -31,7 +31,7 @@ final class Machine {
 
     private long stoodStillAt;
     /** Threads that stand still now inside a call out of the library. */
-    private int standing;
+    private int stalled;
 
     private int blocked;
     private long resumesAt;
@@ -94,9 +94,9 @@ final class Machine {
     /** The thread that calls, which may be inside an event of the engine; others go on. */
     void mayStandStill() {
         if (standstills > 0 && world.chance(standstills)) {
-            standing++;
+            stalled++;
             block(world.shortTime(longest));
-            standing--;
+            stalled--;
             stoodStillAt = world.now();
         }
     }
@@ -129,7 +129,7 @@ final class Machine {
 
     /** Until when something of it was late or stood still, which is now while a thread does; or zero. */
     long hinderedUntil() {
-        return standing > 0 ? world.now() : Math.max(resumesAt, Math.max(stalledUntil, stoodStillAt));
+        return stalled > 0 ? world.now() : Math.max(resumesAt, Math.max(stalledUntil, stoodStillAt));
     }
 
     /** Something of this process happens in a while, in the order of the channel if there is one. */
