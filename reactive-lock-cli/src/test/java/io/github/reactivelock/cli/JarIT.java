@@ -132,7 +132,7 @@ class JarIT {
         "redis-cluster://127.0.0.1:1, cluster",
         "etcd://127.0.0.1:1, Connection refused",
         "zookeeper://127.0.0.1:1, Connection refused",
-        "consul://127.0.0.1:1, Connection refused",
+        "consul://127.0.0.1:10, Connection refused", // its client reads ports of two digits and more
         "r2dbc:postgresql://nobody@127.0.0.1:1/none, Connection refused",
         "r2dbc:mariadb://nobody@127.0.0.1:1/none, refused",
         "r2dbc:mysql://nobody@127.0.0.1:1/none, Connection refused",

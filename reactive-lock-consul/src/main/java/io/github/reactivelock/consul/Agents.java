@@ -14,7 +14,6 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -138,9 +137,9 @@ final class Agents {
         return Mono.defer(() -> {
             long begun = System.nanoTime();
             AtomicBoolean mayHaveBeenCarriedOut = new AtomicBoolean();
-            AtomicReference<String> last = new AtomicReference<>("");
+            AtomicReference<@Nullable Throwable> last = new AtomicReference<>();
             Mono<Answer> answered = Mono.defer(() -> attempt(question, partOfTheTime(), mayHaveBeenCarriedOut))
-                    .doOnError(error -> last.set(text(error)))
+                    .doOnError(last::set)
                     .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                             .scheduler(DriverThreads.timer())
                             .maxBackoff(LONGEST_PAUSE)
@@ -149,7 +148,12 @@ final class Agents {
                                             < options.commandTimeout().toNanos()));
             return PAUSES.timeout(answered, options.commandTimeout(), Mono.error(TimeoutException::new))
                     .map(answer -> answer.afterOthers(mayHaveBeenCarriedOut.get()))
-                    .onErrorMap(error -> explained(error, Objects.requireNonNullElse(last.get(), "")));
+                    .onErrorMap(error -> {
+                        Throwable before = last.get();
+                        return before == null
+                                ? explained(error, "")
+                                : explained(isRefused(before) ? before : error, text(before));
+                    });
         });
     }
 
@@ -243,6 +247,11 @@ final class Agents {
                 || error instanceof ConnectTimeoutException
                 || error instanceof UnknownHostException
                 || error instanceof SSLHandshakeException;
+    }
+
+    /** Nothing listens there, so that more time helps only if something begins to. */
+    static boolean isRefused(@Nullable Throwable error) {
+        return error instanceof ConnectException && !(error instanceof ConnectTimeoutException);
     }
 
     private static String text(Throwable error) {

@@ -162,13 +162,14 @@ public final class ConsulLockBackend implements LockBackend {
         return firstAnswer.await();
     }
 
-    /** The first connection, with all that is loaded for it, may take longer than a command. */
+    /** The first connection, with all that is loaded for it, may take longer than a command, but is not refused. */
     private Mono<LockInfo> first() {
         return Mono.defer(() -> {
             long begun = System.nanoTime();
             return inspect("reactive-lock-ready")
                     .retryWhen(Retry.indefinitely()
                             .filter(error -> ConsulFailure.is(error, ConsulFailure.Kind.SILENT)
+                                    && !Agents.isRefused(error.getCause())
                                     && System.nanoTime() - begun < OPENING.toNanos()));
         });
     }

@@ -130,8 +130,6 @@ final class Followers {
             return Mono.just(new Signal.RecheckClaim(state.claim.id()));
         }
         Duration reliable = session.reliable();
-        return own(state, key)
-                ? Mono.just(new Signal.Grant(state.claim.id(), key.token(), reliable))
-                : Mono.empty();
+        return own(state, key) ? Mono.just(new Signal.Grant(state.claim.id(), key.token(), reliable)) : Mono.empty();
     }
 }
