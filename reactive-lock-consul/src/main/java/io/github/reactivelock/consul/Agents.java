@@ -111,7 +111,7 @@ final class Agents {
         return closed;
     }
 
-    /** Whoever watches something begins anew then. */
+    /** What watches something begins anew then. */
     Flux<Integer> changes() {
         return changes.asFlux();
     }
@@ -326,7 +326,7 @@ final class Agents {
             closed = true;
             departures.end();
             Clients last = opened.get();
-            // Netty ends a loop on a thread of its own, which has nobody's class loader.
+            // Netty ends a loop on a thread of its own, which has no class loader of a user.
             return last == null ? Mono.<Void>empty() : last.end.publishOn(DriverThreads.mayBlock());
         });
     }

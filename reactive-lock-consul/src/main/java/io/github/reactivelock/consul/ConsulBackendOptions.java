@@ -157,7 +157,7 @@ public final class ConsulBackendOptions {
     /**
      * Ends the session, and with it all locks of this client, when one of these checks fails: {@code serfHealth} for
      * example, which fails some seconds after the agent died through which the session was made. Without a check the
-     * session lives for as long as the client does, whatever becomes of that agent. With one, a client that is cut off
+     * session lives for as long as the client does, also when that agent ends. With one, a client that is cut off
      * together with that agent may believe for up to the session's TTL that it has a lock which another has by then.
      *
      * @param names checks of the agent's node

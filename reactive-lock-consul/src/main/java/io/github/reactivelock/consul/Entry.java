@@ -50,7 +50,7 @@ record Entry(String key, long created, long modified, String session, long flags
         return token(created - 1);
     }
 
-    /** Whether nobody has written to it since it was made. */
+    /** Whether it is as it was made. */
     boolean isAsMade() {
         return created == modified;
     }

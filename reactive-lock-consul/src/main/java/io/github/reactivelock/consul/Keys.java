@@ -176,7 +176,7 @@ final class Keys {
                 });
     }
 
-    /** Deletes a key, whatever it is, if it is there. */
+    /** Deletes a key of any state, if it is there. */
     Mono<Void> delete(String key) {
         return transaction(Rank.END, List.of(Operation.delete(key)))
                 .flatMap(done -> done.failed().isEmpty() ? Mono.empty() : Mono.error(refused(done)));
