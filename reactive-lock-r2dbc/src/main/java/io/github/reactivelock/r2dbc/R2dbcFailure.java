@@ -94,9 +94,16 @@ final class R2dbcFailure extends RuntimeException {
                 || Refusal.of(error) == Refusal.PASSES;
     }
 
+    /**
+     * Whether the connection is over. A lost connection has a state that says so, or neither a state nor a code. What
+     * has only a code is an answer of the server: MySQL's driver throws the states away of errors that it does not
+     * know, and gives them the type of a lost connection.
+     */
     private static boolean endsConnection(R2dbcException error) {
-        return Refusal.of(error) == Refusal.PASSES
-                || (Refusal.of(error) == Refusal.OTHER && state(error).matches("null||08.*|H1000"));
+        boolean isLost = error.getSqlState() == null || error.getSqlState().isEmpty()
+                ? error.getErrorCode() == 0
+                : state(error).matches("08.*|H1000");
+        return Refusal.of(error) == Refusal.PASSES || (Refusal.of(error) == Refusal.OTHER && isLost);
     }
 
     /**
@@ -109,8 +116,11 @@ final class R2dbcFailure extends RuntimeException {
                 // PostgreSQL: starting up or recovering; shut down; crashed; idle for too long; too many connections
                 Set.of("57P03", "57P01", "57P02", "57P05", "53300"),
                 // MariaDB and MySQL: too many connections, also of one user; shut down; no thread; killed; offline
+                // the same: not yet ready in its cluster; closed, broken or timed out on its side
                 // H2: closed; broken connection; exclusive mode
-                Set.of(1040, 1203, 1053, 1077, 1079, 1135, 1927, 3032, 3169, 90098, 90121, 90067, 90135)),
+                Set.of(
+                        1040, 1203, 1053, 1077, 1079, 1135, 1927, 3032, 3169, 1047, 1080, 1152, 1158, 1159, 1160, 1161,
+                        1184, 4031, 90098, 90121, 90067, 90135)),
         /** It takes no writes: a standby, or an order of its administrator. */
         READ_ONLY(Set.of("25006"), Set.of(1290, 1792, 1836, 90097)),
         /** The user, the database, the tables or a right are missing. */

@@ -67,6 +67,29 @@ class R2dbcFailureTest {
         }
     }
 
+    /** MySQL's driver gives each error that it does not know this type and no state: disk full, table full, … */
+    @Test
+    void aServersAnswerIsNoLostConnectionThoughItsStateIsThrownAway() {
+        for (int code : new int[] {1020, 1021, 1030, 1114, 1129, 1130, 1194, 1206, 1665, 3572}) {
+            R2dbcNonTransientResourceException answer = new R2dbcNonTransientResourceException("no", null, code);
+
+            assertThat(R2dbcFailure.isBroken(answer)).as("%s", code).isFalse();
+            assertThat(R2dbcFailure.passes(answer)).as("%s", code).isFalse();
+        }
+    }
+
+    /** The last words of a server over a connection that it ends, and connections that end without a word. */
+    @Test
+    void aServersLastWordsAreALostConnection() {
+        for (int code : new int[] {0, 1047, 1053, 1080, 1152, 1158, 1160, 1184, 1927, 4031}) {
+            R2dbcNonTransientResourceException last = new R2dbcNonTransientResourceException("over", null, code);
+
+            assertThat(R2dbcFailure.isBroken(last)).as("%s", code).isTrue();
+        }
+        assertThat(R2dbcFailure.isBroken(new R2dbcNonTransientResourceException("lost", "08S01", 1159)))
+                .isTrue();
+    }
+
     @Test
     void aKeyThatIsNoneIsShownInFewWords() {
         assertThat(Keys.isName(null)).isFalse();

@@ -62,6 +62,11 @@ class SettingsTest {
         databases().forEach(Databases::close);
     }
 
+    private static long opened(Databases database) {
+        return database.select("SELECT CAST(variable_value AS INTEGER) FROM information_schema.global_status"
+                + " WHERE variable_name = 'CONNECTIONS'");
+    }
+
     private static Throwable failure(R2dbcLockBackend backend) {
         return backend.claim(Databases.claim("refused"))
                 .map(answer -> new Throwable("answered " + answer))
@@ -151,10 +156,14 @@ class SettingsTest {
             for (Databases driver : List.of(database, database.byMySqlDriver())) {
                 R2dbcLockBackend backend = driver.backend();
 
+                long before = opened(database);
                 for (int i = 0; i < 2; i++) {
                     assertThat(failure(backend)).as(driver.url()).hasMessageContaining("binlog_format=MIXED");
                 }
 
+                assertThat(opened(database) - before)
+                        .as("connections for one refusal")
+                        .isLessThan(50);
                 assertThat(database.select("SELECT count(*) FROM reactive_lock"))
                         .isZero();
                 backend.close().block(Databases.LIMIT);
