@@ -25,6 +25,7 @@ record Configuration(String model, String file, String constants, String rule, S
     private static final Pattern MODEL = Pattern.compile("(?m)^\\\\\\* model (\\w+)$");
     private static final Pattern BREAKS = Pattern.compile("(?m)^\\\\\\* (\\w+) breaks (\\w+)(?: with (.+))?$");
     private static final Pattern LARGE = Pattern.compile("(?m)^\\\\\\* large: (.+)$");
+    private static final Pattern INVARIANTS = Pattern.compile("(?m)^INVARIANTS .*$");
     private static final String NOTHING_OFF = "Off = {}";
 
     /** All that the build checks. */
@@ -86,6 +87,17 @@ record Configuration(String model, String file, String constants, String rule, S
     private Configuration without(String off, String broken) {
         String changed = constants.replace(NOTHING_OFF, "Off = {\"" + off + "\"}");
         return new Configuration(model, file, changed, off, broken);
+    }
+
+    /** Whether a rule is off, and the promise that is broken then is one of each state or step, not of all time. */
+    boolean breaksInvariant() {
+        return !rule.isEmpty() && !constants.contains("PROPERTIES " + promise);
+    }
+
+    /** The same, and no other promise is looked at. */
+    Configuration ofThePromiseAlone() {
+        String alone = INVARIANTS.matcher(constants).replaceFirst("INVARIANTS " + promise);
+        return new Configuration(model, file, alone.replaceAll("(?m)^PROPERTIES .*$", ""), rule, promise);
     }
 
     Configuration with(@Nullable String assignments) {
