@@ -11,6 +11,7 @@ module io.github.reactivelock.core {
     exports io.github.reactivelock.election;
     exports io.github.reactivelock.memory;
     exports io.github.reactivelock.spi;
+    exports io.github.reactivelock.spi.queue;
     exports io.github.reactivelock.spi.support;
     exports io.github.reactivelock.state;
 }

@@ -3,13 +3,17 @@ package io.github.reactivelock.consul;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.queue.Entered;
+import io.github.reactivelock.spi.queue.Expiries;
+import io.github.reactivelock.spi.queue.Followers;
+import io.github.reactivelock.spi.queue.KeptClaims;
+import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.QueuePosition;
+import io.github.reactivelock.spi.support.UnansweredReleases;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -24,15 +28,13 @@ final class ClaimRegistry {
     private final ConsulBackendOptions options;
     private final Session session;
     private final Supplier<String> client;
-    private final SignalSink pushes;
     private final Gate gate;
     private final Removals removals;
-    private final Expiries expiries;
-    private final Followers followers;
-    final KeptClaims kept;
+    private final Expiries<Entry, Entry> expiries;
+    private final Followers<Entry, Entry> followers;
+    final KeptClaims<Entry, Entry> kept;
     private final Map<String, ClaimState> states = new ConcurrentHashMap<>();
-    /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
-    private final Set<String> leaving = ConcurrentHashMap.newKeySet();
+    private final UnansweredReleases leaving = new UnansweredReleases();
 
     ClaimRegistry(
             Agents agents,
@@ -48,12 +50,12 @@ final class ClaimRegistry {
         this.options = options;
         this.session = session;
         this.client = client;
-        this.pushes = pushes;
         this.gate = new Gate(keys, () -> names.gate(client.get()));
         this.removals = new Removals(agents, keys, names, gate);
-        this.kept = new KeptClaims(keys, removals, states);
-        this.expiries = new Expiries(removals, pushes);
-        this.followers = new Followers(keys, watches, names, pushes, session, expiries, states);
+        StoredEntries entries = new StoredEntries(keys, watches, names, session, removals, states);
+        this.kept = new KeptClaims<>(entries, states);
+        this.expiries = new Expiries<>(entries, pushes::push);
+        this.followers = new Followers<>(entries, expiries, pushes::push);
         session.onEnd(this::ended);
     }
 
@@ -85,7 +87,7 @@ final class ClaimRegistry {
             ClaimState state = states.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
             state.claimed();
             state.asked();
-            Entry key = state.key();
+            Entry key = state.entry();
             return key == null
                     ? enter(state, true)
                     : look(state, key).doOnError(error -> expiries.beginWait(state, key));
@@ -93,7 +95,7 @@ final class ClaimRegistry {
     }
 
     private Mono<ClaimResult> enter(ClaimState state, boolean mayRepeat) {
-        Claim claim = state.claim;
+        Claim claim = state.claim();
         if (claim.mode() == Claim.Mode.QUEUE || state.isDoubted()) {
             return make(state, mayRepeat);
         }
@@ -105,7 +107,7 @@ final class ClaimRegistry {
     }
 
     private Mono<ClaimResult> make(ClaimState state, boolean mayRepeat) {
-        Mono<Keys.Entered> entering = state.enter(() -> making(state));
+        Mono<Entered<Entry, Entry>> entering = state.enter(() -> making(state));
         if (entering == null) {
             return Mono.error(state.ended());
         }
@@ -113,8 +115,8 @@ final class ClaimRegistry {
     }
 
     /** Cached, so that an answer has its effect however late it comes. */
-    private Mono<Keys.Entered> making(ClaimState state) {
-        Claim claim = state.claim;
+    private Mono<Entered<Entry, Entry>> making(ClaimState state) {
+        Claim claim = state.claim();
         return Mono.defer(() -> made(state, true))
                 .doOnError(error -> {
                     state.failed();
@@ -123,25 +125,25 @@ final class ClaimRegistry {
                         removals.sweep(claim);
                     }
                 })
-                .flatMap(entered -> {
-                    if (entered.repeated()) {
+                .flatMap(made -> {
+                    if (made.repeated()) {
                         state.doubt();
                     }
-                    return state.seen(entered.own())
-                            ? Mono.just(entered)
+                    return state.seen(made.own())
+                            ? Mono.just(new Entered<>(made.own(), made.line()))
                             : removals.remove(claim).then(Mono.error(() -> state.ended()));
                 })
                 .cache();
     }
 
     /** A key of this claim that a session before has, or a stranger wrote to, makes way for one that is new. */
-    private Mono<Keys.Entered> made(ClaimState state, boolean mayRepeat) {
-        Claim claim = state.claim;
+    private Mono<Keys.Made> made(ClaimState state, boolean mayRepeat) {
+        Claim claim = state.claim();
         Content content = Content.of(client.get(), claim);
         return session.id().flatMap(id -> {
-            Mono<Keys.Entered> same = gate.through(id, check -> keys.enter(claim, id, content, check));
-            Mono<Keys.Entered> anew = anew(state, id, content, same);
-            Mono<Keys.Entered> first = state.hasGivenUp()
+            Mono<Keys.Made> same = gate.through(id, check -> keys.enter(claim, id, content, check));
+            Mono<Keys.Made> anew = anew(state, id, content, same);
+            Mono<Keys.Made> first = state.hasGivenUp()
                     ? anew
                     : same.onErrorResume(error -> ConsulFailure.is(error, ConsulFailure.Kind.REFUSED), error -> anew)
                             .flatMap(entered -> entered.own().isAsMade() ? Mono.just(entered) : anew);
@@ -153,19 +155,19 @@ final class ClaimRegistry {
     }
 
     /** Carried out late, it would put the claim at the end of the line once more. */
-    private Mono<Keys.Entered> anew(ClaimState state, String id, Content content, Mono<Keys.Entered> same) {
+    private Mono<Keys.Made> anew(ClaimState state, String id, Content content, Mono<Keys.Made> same) {
         Mono<Void> before = Mono.defer(() -> state.isDoubted() ? gate.shut() : Mono.empty());
-        return before.then(gate.through(id, check -> keys.enterAnew(state.claim, id, content, check)))
+        return before.then(gate.through(id, check -> keys.enterAnew(state.claim(), id, content, check)))
                 .flatMap(entered -> entered.repeated() ? gate.shut().then(same) : Mono.just(entered));
     }
 
     /** Asked again: where does the claim stand now? */
     private Mono<ClaimResult> look(ClaimState state, Entry key) {
-        return keys.line(state.claim.key()).flatMap(line -> placed(state, key, line, true));
+        return keys.line(state.claim().key()).flatMap(line -> placed(state, key, line, true));
     }
 
-    private Mono<ClaimResult> placed(ClaimState state, Entry key, Line present, boolean mayRepeat) {
-        QueuePosition position = QueuePosition.of(state.claim.id(), present);
+    private Mono<ClaimResult> placed(ClaimState state, Entry key, Line<Entry> present, boolean mayRepeat) {
+        QueuePosition<Entry> position = present.position(state.claim().id());
         if (!position.isOf(key)) {
             state.vanished(key, LossReason.EXPIRED);
             state.claimed();
@@ -174,12 +176,12 @@ final class ClaimRegistry {
         if (position.isIn()) {
             return granted(state, key, mayRepeat);
         }
-        if (state.claim.mode() == Claim.Mode.TRY) {
-            return release(state.claim).thenReturn(new ClaimResult.Busy());
+        if (state.claim().mode() == Claim.Mode.TRY) {
+            return release(state.claim()).thenReturn(new ClaimResult.Busy());
         }
         followers.follow(state, key, position);
         expiries.beginWait(state, key);
-        return Mono.just(new ClaimResult.Queued(state.claim.lease(), position.behind(), key.newestTokenBefore()));
+        return Mono.just(new ClaimResult.Queued(state.claim().lease(), position.behind(), key.newestTokenBefore()));
     }
 
     /** What is told of the lease is counted from when this was asked, and the session lasts longer than that. */
@@ -194,7 +196,7 @@ final class ClaimRegistry {
             if (!followers.own(state, key)) {
                 return Mono.error(state.ended());
             }
-            Duration asked = state.claim.lease();
+            Duration asked = state.claim().lease();
             return Mono.just(new ClaimResult.Granted(key.token(), asked.compareTo(longest) < 0 ? asked : longest));
         });
     }
@@ -213,12 +215,9 @@ final class ClaimRegistry {
 
     private void ended(String sessionId) {
         for (ClaimState state : states.values()) {
-            Entry key = state.key();
-            if (key != null && key.session().equals(sessionId) && state.vanished(key, LossReason.SESSION_LOST)) {
-                pushes.push(
-                        state.loss() == null
-                                ? new Signal.Recheck(state.claim.key())
-                                : new Signal.Suspect(state.claim.id(), LossReason.SESSION_LOST));
+            Entry key = state.entry();
+            if (key != null && key.session().equals(sessionId)) {
+                expiries.sessionEnded(state, key);
             }
         }
     }
@@ -227,7 +226,7 @@ final class ClaimRegistry {
         return Mono.defer(() -> {
             ClaimState state = states.remove(claim.id());
             if (state == null) {
-                return kept.has(claim) ? kept.release(claim) : removeAgain(claim);
+                return kept.has(claim) ? kept.release(claim) : leaving.again(claim, removals.remove(claim));
             }
             return release(claim, state).doFinally(signal -> state.over());
         });
@@ -235,8 +234,8 @@ final class ClaimRegistry {
 
     private Mono<Boolean> release(Claim claim, ClaimState state) {
         boolean owner = state.leave();
-        Mono<Keys.Entered> entering = state.entering();
-        Entry key = state.key();
+        Mono<Entered<Entry, Entry>> entering = state.entering();
+        Entry key = state.entry();
         if (state.isDoubted()) {
             removals.sweep(claim);
         }
@@ -252,8 +251,8 @@ final class ClaimRegistry {
     private Mono<Boolean> releaseHold(Claim claim, Entry key) {
         return removals.finishing(claim, keys.delete(key))
                 .flatMap(deleted -> deleted.done() ? Mono.just(true) : notAsItWas(claim, key, deleted))
-                .doOnError(error -> remember(claim))
-                .doOnCancel(() -> remember(claim));
+                .doOnError(error -> leaving.add(claim))
+                .doOnCancel(() -> leaving.add(claim));
     }
 
     /** One that a stranger wrote to still has the session, and would keep the lock for none. */
@@ -262,17 +261,5 @@ final class ClaimRegistry {
                 ? Mono.error(() -> ConsulFailure.unclear(agents.names(), "'" + claim.key() + "' was still held"))
                 : Mono.just(false);
         return removals.remove(key).onErrorReturn(false).then(told);
-    }
-
-    /** The first deletion may have been carried out, so this one finds none; the hold was in force when it was sent. */
-    private Mono<Boolean> removeAgain(Claim claim) {
-        return removals.remove(claim).map(owned -> leaving.remove(claim.id()) || owned);
-    }
-
-    private void remember(Claim claim) {
-        leaving.add(claim.id());
-        FireAndForget.run(
-                "forgetting a release that got no answer",
-                Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
     }
 }

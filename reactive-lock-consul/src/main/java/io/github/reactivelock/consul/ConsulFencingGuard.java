@@ -1,6 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.FencingTokens;
+import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.state.StaleTokenException;
 import java.util.ArrayList;
@@ -131,11 +132,11 @@ public final class ConsulFencingGuard {
         });
     }
 
-    private static Mono<Void> stale(String key, long fencingToken, Line line) {
+    private static Mono<Void> stale(String key, long fencingToken, Line<Entry> line) {
         long next = Entry.token(FencingTokens.number(fencingToken) + 1);
-        long newest = line.holders() == 0
+        long newest = line.held().isEmpty()
                 ? next
-                : Math.max(next, line.held().get(line.holders() - 1).token());
+                : Math.max(next, line.held().get(line.held().size() - 1).token());
         return Mono.error(new StaleTokenException("what the lock '" + key + "' protects", fencingToken, newest));
     }
 }

@@ -1,7 +1,12 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.FencingTokens;
+import io.github.reactivelock.spi.queue.ClaimEntry;
+import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.Place;
 import io.github.reactivelock.state.Share;
+import java.util.Comparator;
+import java.util.List;
 
 /**
  * A key as one answer of Consul showed it.
@@ -13,15 +18,30 @@ import io.github.reactivelock.state.Share;
  * @param flags a number of the writer's: of a claim, its share
  * @param value what it holds, as text
  */
-record Entry(String key, long created, long modified, String session, long flags, String value) {
+record Entry(String key, long created, long modified, String session, long flags, String value)
+        implements Place, ClaimEntry<Entry> {
+
+    /** The claims among keys below a lock. A key that no session has is none. */
+    static Line<Entry> line(List<Entry> keys) {
+        return Line.of(keys.stream()
+                .filter(key -> !key.session.isEmpty())
+                .sorted(Comparator.comparingLong(Entry::created))
+                .toList());
+    }
 
     /** The flags of a claim's key: zero for the whole, else the units and the capacity. */
     static long flags(Share share) {
         return share.isWhole() ? 0 : (long) share.units() << Integer.SIZE | share.capacity();
     }
 
+    @Override
+    public String name() {
+        return key;
+    }
+
     /** What is no share that we know is as good as the whole: none may be in beside it. */
-    Share share() {
+    @Override
+    public Share share() {
         int units = (int) (flags >>> Integer.SIZE);
         int capacity = (int) flags;
         try {
@@ -32,7 +52,8 @@ record Entry(String key, long created, long modified, String session, long flags
     }
 
     /** The name of the claim whose key this is. */
-    String claimId() {
+    @Override
+    public String claimId() {
         return key.substring(key.lastIndexOf('/') + 1);
     }
 
@@ -41,7 +62,8 @@ record Entry(String key, long created, long modified, String session, long flags
     }
 
     /** The fencing token of a claim with this key: it is written once, so both indexes are those of the acquisition. */
-    long token() {
+    @Override
+    public long token() {
         return token(created);
     }
 
@@ -55,12 +77,13 @@ record Entry(String key, long created, long modified, String session, long flags
         return created == modified;
     }
 
-    /** Whether it was made by the same write, and not written to since. */
-    boolean isSameAs(Entry other) {
-        return key.equals(other.key)
-                && created == other.created
-                && modified == other.modified
-                && session.equals(other.session);
+    /** Whether the same write made both, and none has changed them since: a few answers leave out what a key holds. */
+    @Override
+    public boolean isAt(Entry place) {
+        return key.equals(place.key)
+                && created == place.created
+                && modified == place.modified
+                && session.equals(place.session);
     }
 
     static long token(long index) {

@@ -1,6 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.support.Departures.Rank;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ final class Keys {
      * @param line all claims on the lock
      * @param repeated whether the question may be carried out once more
      */
-    record Entered(Entry own, Line line, boolean repeated) {}
+    record Made(Entry own, Line<Entry> line, boolean repeated) {}
 
     /** What came of a look at one key: it is as it was, it is not, or it could not be told. */
     sealed interface Checked {
@@ -48,7 +49,7 @@ final class Keys {
     /**
      * Makes a claim's key in the name of a session, and reads the line in the same step. Said again it changes nothing.
      */
-    Mono<Entered> enter(Claim claim, String session, Content content, Operation gate) {
+    Mono<Made> enter(Claim claim, String session, Content content, Operation gate) {
         return enter(claim, gate, List.of(lock(claim, session, content)));
     }
 
@@ -56,7 +57,7 @@ final class Keys {
      * As {@link #enter}, with a key that is new: one that is there already goes to the end of the line. So it must not
      * be carried out late.
      */
-    Mono<Entered> enterAnew(Claim claim, String session, Content content, Operation gate) {
+    Mono<Made> enterAnew(Claim claim, String session, Content content, Operation gate) {
         return enter(claim, gate, List.of(Operation.delete(names.claim(claim)), lock(claim, session, content)));
     }
 
@@ -64,7 +65,7 @@ final class Keys {
         return Operation.lock(names.claim(claim), session, Entry.flags(claim.share()), content.text());
     }
 
-    private Mono<Entered> enter(Claim claim, Operation gate, List<Operation> entering) {
+    private Mono<Made> enter(Claim claim, Operation gate, List<Operation> entering) {
         List<Operation> all = new ArrayList<>();
         all.add(gate);
         all.addAll(entering);
@@ -83,13 +84,13 @@ final class Keys {
             return Mono.justOrEmpty(tree.stream()
                             .filter(entry -> entry.key().equals(own))
                             .findFirst())
-                    .map(entry -> new Entered(entry, Line.of(tree), done.repeated()));
+                    .map(entry -> new Made(entry, Entry.line(tree), done.repeated()));
         });
     }
 
     /** The claims on a lock, as a leader knows them that has just asked whether it is one. */
-    Mono<Line> line(String key) {
-        return below(names.lock(key)).map(Line::of);
+    Mono<Line<Entry>> line(String key) {
+        return below(names.lock(key)).map(Entry::line);
     }
 
     private Mono<List<Entry>> below(String folder) {

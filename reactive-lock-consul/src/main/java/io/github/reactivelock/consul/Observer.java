@@ -1,6 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.LockPage;
+import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
@@ -10,8 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -42,11 +41,11 @@ final class Observer {
                 .map(line -> info(key, line));
     }
 
-    private static LockInfo info(String key, Line line) {
-        if (line.holders() == 0) {
+    private static LockInfo info(String key, Line<Entry> line) {
+        if (line.held().isEmpty()) {
             return new LockInfo.Free(key);
         }
-        Entry newest = line.held().get(line.holders() - 1);
+        Entry newest = line.held().get(line.held().size() - 1);
         return new LockInfo.Held(
                 key,
                 newest.content().owner(),
@@ -61,8 +60,8 @@ final class Observer {
                 newest.share().isWhole() ? null : shares(line));
     }
 
-    private static LockInfo.Shares shares(Line line) {
-        List<LockInfo.Holder> first = newestFirst(line)
+    private static LockInfo.Shares shares(Line<Entry> line) {
+        List<LockInfo.Holder> first = line.newestHolders()
                 .limit(LockInfo.Held.MOST_SHOWN)
                 .map(holder -> new LockInfo.Holder(
                         holder.content().owner(),
@@ -70,12 +69,8 @@ final class Observer {
                         holder.token(),
                         holder.content().lease()))
                 .toList();
-        return new LockInfo.Shares((int) Math.min(line.units(), Integer.MAX_VALUE), line.holders(), first);
-    }
-
-    private static Stream<Entry> newestFirst(Line line) {
-        return IntStream.rangeClosed(1, line.holders())
-                .mapToObj(i -> line.held().get(line.holders() - i));
+        return new LockInfo.Shares(
+                (int) Math.min(line.units(), Integer.MAX_VALUE), line.held().size(), first);
     }
 
     Mono<LockPage> list(String prefix, String from) {
@@ -101,7 +96,7 @@ final class Observer {
                     Following following = new Following(key);
                     return keys.requireReadable(names.lock(key))
                             .thenMany(watches.below(names.lock(key)))
-                            .concatMapIterable(found -> following.seen(Line.of(found)));
+                            .concatMapIterable(found -> following.seen(Entry.line(found)));
                 })
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
                         .scheduler(DriverThreads.timer())
@@ -148,7 +143,7 @@ final class Observer {
         }
 
         /** A holder that came and went between two answers is passed over. */
-        List<LockEvent> seen(Line line) {
+        List<LockEvent> seen(Line<Entry> line) {
             Map<Long, Entry> present = line.held().stream()
                     .collect(Collectors.toMap(Entry::created, holder -> holder, (a, b) -> a, LinkedHashMap::new));
             List<LockEvent> events = new ArrayList<>();

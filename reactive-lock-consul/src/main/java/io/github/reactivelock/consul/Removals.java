@@ -1,6 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.QueuePosition;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
@@ -46,7 +47,7 @@ final class Removals {
 
     private Mono<Boolean> removal(Claim claim) {
         return keys.line(claim.key()).flatMap(line -> {
-            QueuePosition position = QueuePosition.of(claim.id(), line);
+            QueuePosition<Entry> position = line.position(claim.id());
             return position.own() == null
                     ? Mono.just(false)
                     : keys.delete(names.claim(claim)).thenReturn(position.isIn());

@@ -29,7 +29,7 @@ final class Renewal {
             Map<String, List<Held>> bySession = new HashMap<>();
             for (Claim claim : claims) {
                 ClaimState state = queue.state(claim.id());
-                Entry key = state == null ? null : state.key();
+                Entry key = state == null ? null : state.entry();
                 if (state != null && key != null && state.isOwner()) {
                     bySession
                             .computeIfAbsent(key.session(), id -> new ArrayList<>())
@@ -61,7 +61,7 @@ final class Renewal {
         Map<String, LossReason> lost = new HashMap<>();
         for (Held each : held) {
             each.state.vanished(each.key, LossReason.SESSION_LOST);
-            lost.put(each.state.claim.id(), loss(each.state));
+            lost.put(each.state.claim().id(), loss(each.state));
         }
         return lost;
     }
@@ -78,7 +78,7 @@ final class Renewal {
         for (int i = 0; i < held.size(); i++) {
             ClaimState state = held.get(i).state;
             Entry key = held.get(i).key;
-            String id = state.claim.id();
+            String id = state.claim().id();
             Keys.Checked found = checked.get(i);
             if (found instanceof Keys.Checked.Refused denied) {
                 refused.put(id, denied.why());
@@ -99,7 +99,7 @@ final class Renewal {
     static Flux<Signal> forced(List<ClaimState> owners, Keys keys) {
         List<Held> held = new ArrayList<>();
         for (ClaimState state : owners) {
-            Entry key = state.key();
+            Entry key = state.entry();
             if (key != null) {
                 held.add(new Held(state, key));
             }
@@ -114,7 +114,7 @@ final class Renewal {
         for (int i = 0; i < held.size(); i++) {
             ClaimState state = held.get(i).state;
             if (checked.get(i) instanceof Keys.Checked.Gone && state.vanished(held.get(i).key, LossReason.FORCED)) {
-                ended.add(new Signal.Suspect(state.claim.id(), LossReason.FORCED));
+                ended.add(new Signal.Suspect(state.claim().id(), LossReason.FORCED));
             }
         }
         return ended;

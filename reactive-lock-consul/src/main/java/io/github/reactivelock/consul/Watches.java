@@ -31,7 +31,7 @@ final class Watches {
         return Mono.defer(() -> {
             AtomicLong index = new AtomicLong(known.modified());
             return Mono.defer(() -> ask(known.key(), "", index))
-                    .map(answer -> keys.entries(answer).stream().anyMatch(known::isSameAs))
+                    .map(answer -> keys.entries(answer).stream().anyMatch(known::isAt))
                     .repeat()
                     .takeUntil(isAsItWas -> !isAsItWas)
                     .then();

@@ -108,7 +108,7 @@ class SessionTest extends Fixture {
 
         endSession(waiter);
 
-        Consuls.until("it should ask again", () -> signals.contains(new Signal.Recheck(key)));
+        Consuls.until("it should ask again", () -> signals.contains(new Signal.RecheckClaim(waiter.id())));
         assertThat(Consuls.get(backend.claim(waiter))).isInstanceOf(ClaimResult.Queued.class);
         assertThat(Consuls.get(other.release(owner))).isTrue();
         Consuls.until(

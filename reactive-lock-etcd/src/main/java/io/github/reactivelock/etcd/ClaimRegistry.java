@@ -7,12 +7,11 @@ import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.UnansweredReleases;
 import io.github.reactivelock.state.LossReason;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -29,8 +28,8 @@ final class ClaimRegistry implements Lease.Findings {
     final ForcedReleases forced;
     /** By the ids of their claims, until these end. */
     private final Map<String, ClaimState> states = new ConcurrentHashMap<>();
-    /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
-    private final Set<String> leaving = ConcurrentHashMap.newKeySet();
+
+    private final UnansweredReleases leaving = new UnansweredReleases();
     /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
     private final Map<String, ClaimState> byTail = new ConcurrentHashMap<>();
 
@@ -247,10 +246,10 @@ final class ClaimRegistry implements Lease.Findings {
         return Mono.defer(() -> {
             ClaimState state = states.remove(claim.id());
             if (state == null) {
-                return deleteAgain(claim);
+                return leaving.again(claim, keys.delete(claim));
             }
             boolean owner = state.leave();
-            Runnable unanswered = owner ? () -> remember(claim) : () -> {};
+            Runnable unanswered = owner ? () -> leaving.add(claim) : () -> {};
             boolean settled = state.isSettled();
             if (state.lease() == null) {
                 // Its key was never put, and now never will be.
@@ -273,18 +272,6 @@ final class ClaimRegistry implements Lease.Findings {
                     })
                     .flatMap(deleted -> leases.drop(claim, state.lease()).thenReturn(deleted.wasFirst()));
         });
-    }
-
-    /** The first deletion may have been carried out, so this one finds none; the hold was in force when it was sent. */
-    private Mono<Boolean> deleteAgain(Claim claim) {
-        return keys.delete(claim).map(owned -> leaving.remove(claim.id()) || owned);
-    }
-
-    private void remember(Claim claim) {
-        leaving.add(claim.id());
-        FireAndForget.run(
-                "forgetting a release that got no answer",
-                Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
     }
 
     /** From then on the key is like that of another client: the claim behind it watches it. */

@@ -2,7 +2,7 @@ package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.github.reactivelock.spi.support.QueueLine;
+import io.github.reactivelock.spi.queue.QueueLine;
 import io.github.reactivelock.state.Share;
 import java.util.Collection;
 import java.util.HashMap;

@@ -3,13 +3,18 @@ package io.github.reactivelock.zookeeper;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.queue.Entered;
+import io.github.reactivelock.spi.queue.Expiries;
+import io.github.reactivelock.spi.queue.Followers;
+import io.github.reactivelock.spi.queue.KeptClaims;
+import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.QueuePosition;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.UnansweredReleases;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.curator.framework.state.ConnectionState;
@@ -27,14 +32,12 @@ final class ClaimRegistry {
     private final Nodes nodes;
     private final KeyLayout names;
     private final Supplier<String> session;
-    private final SignalSink pushes;
     final Removals removals;
-    private final Expiries expiries;
-    private final Followers followers;
-    final KeptNodes kept;
+    private final Expiries<SequenceNode, Node> expiries;
+    private final Followers<SequenceNode, Node> followers;
+    final KeptClaims<SequenceNode, Node> kept;
     private final Map<String, ClaimState> states = new ConcurrentHashMap<>();
-    /** Claims of holds whose release got no answer, until that is confirmed or their lease is over. */
-    private final Set<String> leaving = ConcurrentHashMap.newKeySet();
+    private final UnansweredReleases leaving = new UnansweredReleases();
     /** Ends that are under way, so that none is asked for beside the first. */
     private final Map<String, Mono<Boolean>> ending = new ConcurrentHashMap<>();
 
@@ -49,11 +52,11 @@ final class ClaimRegistry {
         this.nodes = nodes;
         this.names = names;
         this.session = session;
-        this.pushes = pushes;
         this.removals = new Removals(connection, nodes);
-        this.kept = new KeptNodes(nodes, removals, states);
-        this.expiries = new Expiries(removals, pushes);
-        this.followers = new Followers(connection, nodes, watches, names, pushes, expiries);
+        StoredEntries entries = new StoredEntries(connection, nodes, watches, names, removals);
+        this.kept = new KeptClaims<>(entries, states);
+        this.expiries = new Expiries<>(entries, pushes::push);
+        this.followers = new Followers<>(entries, expiries, pushes::push);
         connection.onChange(this::changed);
     }
 
@@ -79,7 +82,7 @@ final class ClaimRegistry {
             ClaimState state = states.computeIfAbsent(claim.id(), id -> new ClaimState(claim));
             state.claimed();
             state.asked();
-            Node node = state.node();
+            Node node = state.entry();
             if (node != null) {
                 return look(state).doOnError(error -> expiries.beginWait(state, node));
             }
@@ -92,7 +95,7 @@ final class ClaimRegistry {
      * lock that was given back through another, so the answer that the lock is busy is read after a write.
      */
     private Mono<ClaimResult> enterIfFree(ClaimState state, boolean mayRepeat) {
-        Claim claim = state.claim;
+        Claim claim = state.claim();
         return nodes.counted(claim.key())
                 .filter(seen -> seen.line().admits(claim.share()))
                 .switchIfEmpty(Mono.defer(() -> nodes.latestCounted(claim.key())))
@@ -115,26 +118,26 @@ final class ClaimRegistry {
         if (state.isUncertain()) {
             return settle(state, mayRepeat);
         }
-        Claim claim = state.claim;
+        Claim claim = state.claim();
         return claim.mode() == Claim.Mode.TRY && !state.hasMissedOften()
                 ? enterIfFree(state, mayRepeat)
                 : enter(state, mayRepeat, nodes.create(claim, content(claim), state::mayEnter));
     }
 
-    private Mono<ClaimResult> enter(ClaimState state, boolean mayRepeat, Mono<Nodes.Entry> creation) {
-        Mono<Nodes.Entry> entering = state.enter(() -> create(state, creation));
+    private Mono<ClaimResult> enter(ClaimState state, boolean mayRepeat, Mono<Entered<SequenceNode, Node>> creation) {
+        Mono<Entered<SequenceNode, Node>> entering = state.enter(() -> create(state, creation));
         if (entering == null) {
             return Mono.error(state.ended());
         }
         return connection
                 .within(entering)
-                .flatMap(entry -> placed(state, entry.node(), entry.line(), mayRepeat))
+                .flatMap(entered -> placed(state, entered.own(), entered.line(), mayRepeat))
                 .switchIfEmpty(Mono.defer(() -> enter(state, mayRepeat)));
     }
 
     /** Cached, so that an answer has its effect however late it comes. */
-    private Mono<Nodes.Entry> create(ClaimState state, Mono<Nodes.Entry> creation) {
-        Claim claim = state.claim;
+    private Mono<Entered<SequenceNode, Node>> create(ClaimState state, Mono<Entered<SequenceNode, Node>> creation) {
+        Claim claim = state.claim();
         return creation.switchIfEmpty(Mono.fromRunnable(state::notMade))
                 .doOnError(error -> {
                     state.failed();
@@ -142,17 +145,17 @@ final class ClaimRegistry {
                         removals.later(claim);
                     }
                 })
-                .flatMap(entry -> state.seen(entry.node())
-                        ? Mono.just(entry)
+                .flatMap(entered -> state.seen(entered.own())
+                        ? Mono.just(entered)
                         : removals.remove(claim).then(Mono.error(() -> state.ended())))
                 .cache();
     }
 
     /** An answer was lost or the session changed: a node of this session is adopted, any other is deleted. */
     private Mono<ClaimResult> settle(ClaimState state, boolean mayRepeat) {
-        Claim claim = state.claim;
+        Claim claim = state.claim();
         return nodes.latestLine(claim.key()).flatMap(line -> {
-            SequenceNode own = QueuePosition.of(claim.id(), line).own();
+            SequenceNode own = line.position(claim.id()).own();
             if (own == null) {
                 state.settled(null);
                 return enter(state, mayRepeat);
@@ -172,7 +175,7 @@ final class ClaimRegistry {
 
     /** Asked again: where does the claim stand now? */
     private Mono<ClaimResult> look(ClaimState state) {
-        Node node = state.node();
+        Node node = state.entry();
         if (node == null) {
             return enter(state, true);
         }
@@ -185,38 +188,38 @@ final class ClaimRegistry {
             if (state.isOwner()) {
                 return granted(state, node);
             }
-            return state.isFollowingANode()
+            return state.isFollowingAPlace()
                     ? Mono.just(queued(state, node, null))
-                    : nodes.line(state.claim.key()).flatMap(line -> placed(state, node, line, true));
+                    : nodes.line(state.claim().key()).flatMap(line -> placed(state, node, line, true));
         });
     }
 
-    private Mono<ClaimResult> placed(ClaimState state, Node node, Line present, boolean mayRepeat) {
-        QueuePosition line = QueuePosition.of(state.claim.id(), present);
-        if (!line.isOf(node)) {
+    private Mono<ClaimResult> placed(ClaimState state, Node node, Line<SequenceNode> line, boolean mayRepeat) {
+        QueuePosition<SequenceNode> position = line.position(state.claim().id());
+        if (!position.isOf(node)) {
             state.vanished(node, LossReason.EXPIRED);
             return mayRepeat ? enter(state, false) : Mono.error(state.ended());
         }
-        Mono<Void> tidied = line.surplus().isEmpty() ? Mono.empty() : tidy(state, node, line.surplus());
-        if (line.isIn()) {
+        Mono<Void> tidied = position.surplus().isEmpty() ? Mono.empty() : tidy(state, node, position.surplus());
+        if (position.isIn()) {
             return tidied.then(Mono.defer(() -> granted(state, node)));
         }
-        if (state.claim.mode() == Claim.Mode.TRY) {
-            return tidied.then(release(state.claim)).thenReturn(new ClaimResult.Busy());
+        if (state.claim().mode() == Claim.Mode.TRY) {
+            return tidied.then(release(state.claim())).thenReturn(new ClaimResult.Busy());
         }
-        followers.follow(state, node, line);
-        return tidied.then(Mono.fromSupplier(() -> queued(state, node, line.behind())));
+        followers.follow(state, node, position);
+        return tidied.then(Mono.fromSupplier(() -> queued(state, node, position.behind())));
     }
 
     private ClaimResult queued(ClaimState state, Node node, @Nullable String behind) {
         expiries.beginWait(state, node);
-        return new ClaimResult.Queued(state.claim.lease(), behind, node.newestTokenBefore());
+        return new ClaimResult.Queued(state.claim().lease(), behind, node.newestTokenBefore());
     }
 
     /** A claim that ends before this succeeded looks for all of its nodes. */
     private Mono<Void> tidy(ClaimState state, Node node, List<SequenceNode> surplus) {
         state.doubted();
-        return nodes.deleteAll(state.claim.key(), surplus).doOnSuccess(done -> state.settled(node));
+        return nodes.deleteAll(state.claim().key(), surplus).doOnSuccess(done -> state.settled(node));
     }
 
     private Mono<ClaimResult> granted(ClaimState state, Node node) {
@@ -224,7 +227,7 @@ final class ClaimRegistry {
             return Mono.error(state.ended());
         }
         Duration longest = connection.reliable();
-        Duration asked = state.claim.lease();
+        Duration asked = state.claim().lease();
         return Mono.just(new ClaimResult.Granted(node.token(), asked.compareTo(longest) < 0 ? asked : longest));
     }
 
@@ -251,12 +254,9 @@ final class ClaimRegistry {
 
     private void sessionIsNow(long present) {
         for (ClaimState state : states.values()) {
-            Node node = state.node();
-            if (node != null && node.session() != present && state.vanished(node, LossReason.SESSION_LOST)) {
-                pushes.push(
-                        state.loss() == null
-                                ? new Signal.RecheckClaim(state.claim.id())
-                                : new Signal.Suspect(state.claim.id(), LossReason.SESSION_LOST));
+            Node node = state.entry();
+            if (node != null && node.session() != present) {
+                expiries.sessionEnded(state, node);
             }
         }
     }
@@ -271,12 +271,12 @@ final class ClaimRegistry {
         return Mono.defer(() -> {
             ClaimState state = states.remove(claim.id());
             if (state == null) {
-                return kept.has(claim) ? kept.release(claim) : removeAgain(claim);
+                return kept.has(claim) ? kept.release(claim) : leaving.again(claim, removals.remove(claim));
             }
             int interruptions = connection.interruptions();
             boolean owner = state.leave();
-            Mono<Nodes.Entry> entering = state.entering();
-            Node node = state.node();
+            Mono<Entered<SequenceNode, Node>> entering = state.entering();
+            Node node = state.entry();
             if (entering != null) {
                 return removals.finishing(
                         claim,
@@ -287,7 +287,7 @@ final class ClaimRegistry {
             if (node == null || state.isUncertain()) {
                 return state.isUncertain() ? removals.remove(claim) : Mono.just(false);
             }
-            Runnable unanswered = owner ? () -> remember(claim) : () -> {};
+            Runnable unanswered = owner ? () -> leaving.add(claim) : () -> {};
             return removals.finishing(claim, nodes.delete(node.path()))
                     .doOnError(error -> unanswered.run())
                     .doOnCancel(unanswered)
@@ -296,22 +296,10 @@ final class ClaimRegistry {
         });
     }
 
-    /** The first deletion may have been carried out, so this one finds none; the hold was in force when it was sent. */
-    private Mono<Boolean> removeAgain(Claim claim) {
-        return removals.remove(claim).map(owned -> leaving.remove(claim.id()) || owned);
-    }
-
-    private void remember(Claim claim) {
-        leaving.add(claim.id());
-        FireAndForget.run(
-                "forgetting a release that got no answer",
-                Mono.delay(claim.lease(), DriverThreads.timer()).doOnNext(now -> leaving.remove(claim.id())));
-    }
-
     /** Ends all claims, now or later. */
     Mono<Void> close() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
-                .flatMap(state -> release(state.claim).onErrorComplete(), AT_ONCE)
+                .flatMap(state -> release(state.claim()).onErrorComplete(), AT_ONCE)
                 .then(Mono.defer(kept::close))
                 .then(Mono.defer(removals::removeUnfinished));
     }

@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.FencingTokens;
+import io.github.reactivelock.spi.queue.ClaimEntry;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -10,7 +11,7 @@ import org.apache.zookeeper.data.Stat;
  * @param czxid the transaction that made it, or zero if it is not there
  * @param session the session whose end removes it
  */
-record Node(String path, long czxid, long session) {
+record Node(String path, long czxid, long session) implements ClaimEntry<SequenceNode> {
 
     static Node of(String path, Stat stat) {
         return new Node(path, stat.getCzxid(), stat.getEphemeralOwner());
@@ -29,8 +30,14 @@ record Node(String path, long czxid, long session) {
         return token() - FencingTokens.of(1);
     }
 
+    @Override
+    public boolean isAt(SequenceNode place) {
+        return path.endsWith("/" + place.name());
+    }
+
     /** The fencing token of a claim with this node. */
-    long token() {
+    @Override
+    public long token() {
         if (czxid < 0 || czxid > FencingTokens.HIGHEST_NUMBER) {
             throw new IllegalStateException("the ensemble has had more than 500,000 leaders, so its transaction ids no"
                     + " longer fit into a fencing token: use a new ensemble");

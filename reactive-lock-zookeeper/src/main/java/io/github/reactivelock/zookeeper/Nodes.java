@@ -1,6 +1,8 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.Entered;
+import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.Together;
 import io.github.reactivelock.state.LossReason;
@@ -73,9 +75,6 @@ final class Nodes {
                                 .collect(Collectors.toMap(Node::path, Function.identity(), (one, same) -> one))));
     }
 
-    /** A claim's node just made, and all that were there right after. */
-    record Entry(Node node, Line line) {}
-
     /** Nodes as they were when the leader had been asked, in the order of the question, and the session that asked. */
     record Checked(List<Node> found, long session) {
         /** Whether a node is the one that was known, and the present session still keeps it. */
@@ -96,7 +95,7 @@ final class Nodes {
     record Held(SequenceNode place, Read read) {}
 
     /** Makes a claim's node, and the lock's if need be. The answer may come very late. */
-    Mono<Entry> create(Claim claim, Content content, BooleanSupplier isWanted) {
+    Mono<Entered<SequenceNode, Node>> create(Claim claim, Content content, BooleanSupplier isWanted) {
         String lock = names.lock(claim.key());
         byte[] data = content.bytes();
         return connection
@@ -112,8 +111,9 @@ final class Nodes {
                                     Look look = lookBehind(lock);
                                     return created.thenApply(path -> List.of(new Made(Node.of(path, stat), look)));
                                 }))
-                .flatMap(made ->
-                        made.isEmpty() ? Mono.<Entry>empty() : made.get(0).entry())
+                .flatMap(made -> made.isEmpty()
+                        ? Mono.<Entered<SequenceNode, Node>>empty()
+                        : made.get(0).entered())
                 .retryWhen(Retry.max(ATTEMPTS_TO_MAKE_PARENTS)
                         .filter(NoNodeException.class::isInstance)
                         .doBeforeRetryAsync(signal -> makeLock(lock))
@@ -122,14 +122,14 @@ final class Nodes {
 
     /** A node, and a look that left after the creation did. */
     private record Made(Node node, Look look) {
-        Mono<Entry> entry() {
-            return look.line().map(line -> new Entry(node, line));
+        Mono<Entered<SequenceNode, Node>> entered() {
+            return look.line().map(line -> new Entered<>(node, line));
         }
     }
 
     /** A look at a line that is on its way, or about to be. */
     private record Look(Mono<List<Counted>> answer) {
-        Mono<Line> line() {
+        Mono<Line<SequenceNode>> line() {
             return answer.map(Nodes::line);
         }
     }
@@ -139,15 +139,15 @@ final class Nodes {
         return new Look(looks.join(lock, true));
     }
 
-    private static Line line(List<Counted> found) {
-        return found.isEmpty() ? Line.NONE : found.get(0).line();
+    private static Line<SequenceNode> line(List<Counted> found) {
+        return found.isEmpty() ? Line.of(List.of()) : found.get(0).line();
     }
 
     /** All claims on a lock, and the number that the next one to come will have. */
-    record Counted(Line line, int next) {
+    record Counted(Line<SequenceNode> line, int next) {
         /** A node's stat shows how many changes there were below it, which are twice what came less what is there. */
         static Counted of(List<String> names, Stat stat) {
-            Line line = Line.of(names);
+            Line<SequenceNode> line = SequenceNode.line(names);
             List<SequenceNode> places = line.places();
             boolean isNegative =
                     !places.isEmpty() && places.get(places.size() - 1).number() < 0;
@@ -180,7 +180,7 @@ final class Nodes {
      * Makes a claim's node, in one step, if it gets that number: no other claim came since that was the next one. Empty
      * if it was not made. The answer may come very late.
      */
-    Mono<Entry> createIfNext(Claim claim, Content content, int number) {
+    Mono<Entered<SequenceNode, Node>> createIfNext(Claim claim, Content content, int number) {
         String lock = names.lock(claim.key());
         String path = names.claim(claim, number);
         byte[] data = content.bytes();
@@ -199,7 +199,7 @@ final class Nodes {
                             Look look = lookBehind(lock);
                             return created.thenCombine(made, (done, node) -> new Made(node, look));
                         }))
-                .flatMap(Made::entry)
+                .flatMap(Made::entered)
                 .onErrorResume(NoNodeException.class, error -> Mono.empty());
     }
 
@@ -223,7 +223,7 @@ final class Nodes {
     }
 
     /** The claims of a lock, as the server knows them that this client is connected to. */
-    Mono<Line> line(String key) {
+    Mono<Line<SequenceNode>> line(String key) {
         return connection.within(looks.ask(names.lock(key), false)).map(Nodes::line);
     }
 
@@ -235,7 +235,7 @@ final class Nodes {
     }
 
     /** As {@link #line}, after a write that a majority took. */
-    Mono<Line> latestLine(String key) {
+    Mono<Line<SequenceNode>> latestLine(String key) {
         return connection.within(latestLooks.ask(names.lock(key), false)).map(Nodes::line);
     }
 

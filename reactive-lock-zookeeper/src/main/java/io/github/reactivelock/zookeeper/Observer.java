@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.LockPage;
+import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
@@ -13,7 +14,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.WatchedEvent;
@@ -43,7 +43,7 @@ final class Observer {
     }
 
     /** The lock as it is, the line that shows it, and those of its holders that were read, the newest first. */
-    private record Look(LockInfo info, Line line, List<Nodes.Held> holders) {}
+    private record Look(LockInfo info, Line<SequenceNode> line, List<Nodes.Held> holders) {}
 
     Mono<LockInfo> inspect(String key) {
         return look(key, nodes.latestLine(key), LockInfo.Held.MOST_SHOWN)
@@ -55,7 +55,7 @@ final class Observer {
     /**
      * Since when they wait is not known: the server dates a node by its own clock, and does not tell the time of that.
      */
-    private Mono<List<LockInfo.Waiting>> queue(String key, Line line) {
+    private Mono<List<LockInfo.Waiting>> queue(String key, Line<SequenceNode> line) {
         return read(key, line.waiting().stream().limit(LockInfo.Held.MOST_SHOWN))
                 .map(waiting -> new LockInfo.Waiting(waiting.read().content().owner(), null))
                 .collectList();
@@ -103,12 +103,12 @@ final class Observer {
         });
     }
 
-    private Mono<Look> look(String key, Mono<Line> asked, long most) {
+    private Mono<Look> look(String key, Mono<Line<SequenceNode>> asked, long most) {
         return asked.flatMap(line -> {
-            if (line.holders() == 0) {
+            if (line.held().isEmpty()) {
                 return Mono.just(new Look(new LockInfo.Free(key), line, List.of()));
             }
-            return read(key, newestFirst(line).limit(most))
+            return read(key, line.newestHolders().limit(most))
                     .collectList()
                     .flatMap(holders -> holders.isEmpty()
                             // They went between the two questions.
@@ -117,12 +117,7 @@ final class Observer {
         });
     }
 
-    private static Stream<SequenceNode> newestFirst(Line line) {
-        return IntStream.rangeClosed(1, line.holders())
-                .mapToObj(i -> line.held().get(line.holders() - i));
-    }
-
-    private static LockInfo held(String key, Line line, List<Nodes.Held> holders, long most) {
+    private static LockInfo held(String key, Line<SequenceNode> line, List<Nodes.Held> holders, long most) {
         Nodes.Held newest = holders.get(0);
         return new LockInfo.Held(
                 key,
@@ -136,8 +131,8 @@ final class Observer {
     }
 
     /** Who went between the two questions is not counted. */
-    private static LockInfo.Shares shares(Line line, List<Nodes.Held> holders, long most) {
-        Set<SequenceNode> gone = newestFirst(line).limit(most).collect(Collectors.toSet());
+    private static LockInfo.Shares shares(Line<SequenceNode> line, List<Nodes.Held> holders, long most) {
+        Set<SequenceNode> gone = line.newestHolders().limit(most).collect(Collectors.toSet());
         holders.forEach(holder -> gone.remove(holder.place()));
         long units = line.units()
                 - gone.stream().mapToLong(place -> place.share().units()).sum();
@@ -149,7 +144,8 @@ final class Observer {
                         holder.read().node().token(),
                         holder.read().content().lease()))
                 .toList();
-        return new LockInfo.Shares((int) Math.min(units, Integer.MAX_VALUE), line.holders() - gone.size(), first);
+        return new LockInfo.Shares(
+                (int) Math.min(units, Integer.MAX_VALUE), line.held().size() - gone.size(), first);
     }
 
     Flux<LockEvent> events(String key) {
@@ -232,7 +228,7 @@ final class Observer {
             } else if (event.getType() == EventType.NodeDeleted) {
                 line.remove(place.name());
             }
-            return tell(Line.of(List.copyOf(line)).held());
+            return tell(SequenceNode.line(List.copyOf(line)).held());
         }
 
         /**

@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.QueuePosition;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
@@ -49,14 +50,14 @@ final class Removals {
     }
 
     private Mono<Boolean> removal(Claim claim) {
-        return nodes.latestLine(claim.key()).flatMap(present -> {
-            QueuePosition line = QueuePosition.of(claim.id(), present);
-            if (line.own() == null) {
+        return nodes.latestLine(claim.key()).flatMap(line -> {
+            QueuePosition<SequenceNode> position = line.position(claim.id());
+            if (position.own() == null) {
                 return Mono.just(false);
             }
-            List<SequenceNode> all = new ArrayList<>(line.surplus());
-            all.add(line.own());
-            return nodes.deleteAll(claim.key(), all).thenReturn(line.isIn());
+            List<SequenceNode> all = new ArrayList<>(position.surplus());
+            all.add(position.own());
+            return nodes.deleteAll(claim.key(), all).thenReturn(position.isIn());
         });
     }
 

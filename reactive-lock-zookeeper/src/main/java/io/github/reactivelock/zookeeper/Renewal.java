@@ -29,7 +29,7 @@ final class Renewal {
             List<Held> held = new ArrayList<>();
             for (Claim claim : claims) {
                 ClaimState state = queue.state(claim.id());
-                Node node = state == null ? null : state.node();
+                Node node = state == null ? null : state.entry();
                 if (state != null && node != null && state.isOwner()) {
                     held.add(new Held(state, node));
                 } else {
@@ -51,7 +51,7 @@ final class Renewal {
     static Flux<Signal> forced(List<ClaimState> owners, Nodes nodes) {
         List<Held> held = new ArrayList<>();
         for (ClaimState state : owners) {
-            Node node = state.node();
+            Node node = state.entry();
             if (node != null) {
                 held.add(new Held(state, node));
             }
@@ -66,7 +66,7 @@ final class Renewal {
         for (int i = 0; i < held.size(); i++) {
             ClaimState state = held.get(i).state;
             if (!checked.keeps(i, held.get(i).node) && state.vanished(held.get(i).node, LossReason.FORCED)) {
-                ended.add(new Signal.Suspect(state.claim.id(), LossReason.FORCED));
+                ended.add(new Signal.Suspect(state.claim().id(), LossReason.FORCED));
             }
         }
         return ended;
@@ -80,11 +80,11 @@ final class Renewal {
             Node node = held.get(i).node;
             if (checked.keeps(i, node) && state.isOwner()) {
                 queue.keep(state, node);
-                renewed.add(state.claim.id());
+                renewed.add(state.claim().id());
             } else {
                 state.vanished(node, checked.loss(node));
                 LossReason known = state.loss();
-                lost.put(state.claim.id(), known == null ? LossReason.EXPIRED : known);
+                lost.put(state.claim().id(), known == null ? LossReason.EXPIRED : known);
             }
         }
         return new RenewalResult(renewed, lost);

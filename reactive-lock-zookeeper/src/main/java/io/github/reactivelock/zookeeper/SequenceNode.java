@@ -1,6 +1,11 @@
 package io.github.reactivelock.zookeeper;
 
+import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.Place;
 import io.github.reactivelock.state.Share;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +18,23 @@ import org.jspecify.annotations.Nullable;
  * @param share how much of the lock it wants
  * @param number its place in line
  */
-record SequenceNode(String name, String claimId, Share share, int number) {
+record SequenceNode(String name, String claimId, Share share, int number) implements Place {
+
+    /** The claims among the names of nodes below a lock. */
+    static Line<SequenceNode> line(List<String> names) {
+        List<SequenceNode> places = new ArrayList<>(names.size());
+        for (String name : names) {
+            SequenceNode place = of(name);
+            if (place != null) {
+                places.add(place);
+            }
+        }
+        if (places.size() > 1) {
+            int some = places.get(0).number;
+            places.sort(Comparator.comparingInt(place -> place.number - some));
+        }
+        return Line.of(places);
+    }
 
     /** The node of a claim for the whole. */
     SequenceNode(String name, String claimId, int number) {

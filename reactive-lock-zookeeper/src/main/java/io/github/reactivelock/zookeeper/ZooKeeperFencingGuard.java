@@ -83,9 +83,9 @@ public final class ZooKeeperFencingGuard {
     /** The node of the claim that was granted the lock last, as the leader knows it; empty if none is in. */
     private Mono<Node> newest(String key) {
         return nodes.latestLine(key)
-                .filter(line -> line.holders() > 0)
+                .filter(line -> !line.held().isEmpty())
                 .flatMap(line -> nodes.read(
-                        names.claim(key, line.held().get(line.holders() - 1).name())))
+                        names.claim(key, line.held().get(line.held().size() - 1).name())))
                 .map(Nodes.Read::node);
     }
 }

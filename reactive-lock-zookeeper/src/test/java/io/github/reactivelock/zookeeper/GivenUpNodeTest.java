@@ -3,6 +3,7 @@ package io.github.reactivelock.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.Expiries;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import org.apache.curator.framework.CuratorFramework;
@@ -29,8 +30,10 @@ class GivenUpNodeTest extends ProxiedFixture {
             assertThat(waiting.seen(first)).isTrue();
 
             proxy.freeze();
-            new Expiries(removals, pushes).beginWait(waiting, first);
-            ZooKeepers.until("it is given up", () -> waiting.node() == null);
+            Watches watches = new Watches(hasty);
+            new Expiries<>(new StoredEntries(hasty, soonGivenUp, watches, names, removals), pushes::push)
+                    .beginWait(waiting, first);
+            ZooKeepers.until("it is given up", () -> waiting.entry() == null);
             for (int i = 0; i < 2; i++) { // asked behind the deletion, which has failed when these have
                 assertThat(soonGivenUp
                                 .line(key)
@@ -52,6 +55,6 @@ class GivenUpNodeTest extends ProxiedFixture {
 
     private static Node make(Nodes nodes, Claim claim) {
         return ZooKeepers.get(nodes.create(claim, Content.of("given-up", claim), () -> true))
-                .node();
+                .own();
     }
 }

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.queue.Entered;
+import io.github.reactivelock.spi.queue.Expiries;
+import io.github.reactivelock.spi.queue.Followers;
+import io.github.reactivelock.spi.queue.QueuePosition;
 import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.Queue;
@@ -21,20 +25,21 @@ class ShareRacesTest extends Fixture {
     private final KeyLayout names = new KeyLayout("reactivelock");
     private Connection connection;
     private Nodes nodes;
-    private Followers followers;
+    private Followers<SequenceNode, Node> followers;
     private Disposable listening;
     private final Queue<Signal> signals = new ConcurrentLinkedQueue<>();
 
     /** A claim that has read the line. */
-    private record Waiting(ClaimState state, Node node, QueuePosition position) {}
+    private record Waiting(ClaimState state, Node node, QueuePosition<SequenceNode> position) {}
 
     @BeforeEach
     void makeTheParts() {
         connection = new Connection(new ClientSource.Users(zookeeper), patient());
         nodes = new Nodes(connection, names);
         SignalSink pushes = new SignalSink(connection, nodes, () -> names.notice("races"));
-        Expiries expiries = new Expiries(new Removals(connection, nodes), pushes);
-        followers = new Followers(connection, nodes, new Watches(connection), names, pushes, expiries);
+        StoredEntries entries =
+                new StoredEntries(connection, nodes, new Watches(connection), names, new Removals(connection, nodes));
+        followers = new Followers<>(entries, new Expiries<>(entries, pushes::push), pushes::push);
         signals.clear();
         listening = pushes.signals(Flux::empty).subscribe(signals::add);
     }
@@ -52,9 +57,10 @@ class ShareRacesTest extends Fixture {
 
     private Waiting enterAgain(Claim claim) {
         ClaimState state = new ClaimState(claim);
-        Nodes.Entry entry = ZooKeepers.get(nodes.create(claim, Content.of("races", claim), () -> true));
-        assertThat(state.seen(entry.node())).isTrue();
-        return new Waiting(state, entry.node(), QueuePosition.of(claim.id(), entry.line()));
+        Entered<SequenceNode, Node> entered =
+                ZooKeepers.get(nodes.create(claim, Content.of("races", claim), () -> true));
+        assertThat(state.seen(entered.own())).isTrue();
+        return new Waiting(state, entered.own(), entered.line().position(claim.id()));
     }
 
     private void follow(Waiting waiting) {
@@ -65,7 +71,7 @@ class ShareRacesTest extends Fixture {
 
     private void untilIn(Waiting waiting) throws InterruptedException {
         ZooKeepers.until("it is in", waiting.state::isOwner);
-        Signal grant = new Signal.Grant(waiting.state.claim.id(), waiting.node.token(), connection.reliable());
+        Signal grant = new Signal.Grant(waiting.state.claim().id(), waiting.node.token(), connection.reliable());
         ZooKeepers.until(
                 "and told so, once",
                 () -> signals.stream().filter(grant::equals).count() == 1);
@@ -153,7 +159,7 @@ class ShareRacesTest extends Fixture {
     @Test
     void aClaimIsNotInByANodeThatItHasGivenUp() throws InterruptedException {
         Waiting before = enter(Share.permits(2, 2));
-        Waiting waiting = enterAgain(before.state.claim);
+        Waiting waiting = enterAgain(before.state.claim());
         follow(waiting);
         for (int i = 0; i < 3; i++) {
             ZooKeepers.get(nodes.line(key));

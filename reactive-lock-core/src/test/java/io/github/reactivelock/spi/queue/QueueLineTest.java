@@ -1,4 +1,4 @@
-package io.github.reactivelock.spi.support;
+package io.github.reactivelock.spi.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -10,44 +10,10 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Paths, and what a claim concludes from the names of the nodes beside its own. */
-class QueuePositionTest {
-
-    private static final List<String> NAMES = List.of("c.3:0000000012", "a-:0000000010", "strange", "b_.1:0000000011");
+/** Paths, what a node holds, and the options that make them. */
+class KeyLayoutTest {
 
     private final KeyLayout names = new KeyLayout("reactivelock");
-
-    @Test
-    void theLowestNumberIsFirstAndNobodyElseIsLookedAt() {
-        assertThat(Line.of(NAMES).places().get(0)).isEqualTo(new SequenceNode("a-:0000000010", "a-", 10));
-        assertThat(QueuePosition.of("a-", NAMES).predecessor()).isNull();
-        assertThat(QueuePosition.of("c.3", NAMES).predecessor())
-                .isEqualTo(new SequenceNode("b_.1:0000000011", "b_.1", 11));
-        assertThat(QueuePosition.of("nobody", NAMES).own()).isNull();
-    }
-
-    @Test
-    void aClaimWithTwoNodesStandsAtTheFirst() {
-        QueuePosition line = QueuePosition.of("b", List.of("b:0000000014", "a:0000000010", "b:0000000012"));
-
-        assertThat(line.own()).isEqualTo(new SequenceNode("b:0000000012", "b", 12));
-        assertThat(line.surplus()).containsExactly(new SequenceNode("b:0000000014", "b", 14));
-    }
-
-    @Test
-    void numbersThatOverflowKeepTheirOrder() {
-        List<String> line = List.of("b:-2147483648", "a:2147483647", "c:-2147483647");
-
-        assertThat(Line.of(line).places().get(0))
-                .extracting(SequenceNode::claimId)
-                .isEqualTo("a");
-        assertThat(QueuePosition.of("c", line).predecessor())
-                .extracting(SequenceNode::claimId)
-                .isEqualTo("b");
-        assertThat(QueuePosition.of("b", line).predecessor())
-                .extracting(SequenceNode::claimId)
-                .isEqualTo("a");
-    }
 
     @Test
     void whateverCouldBeMistakenInAPathIsEncoded() {
@@ -61,12 +27,6 @@ class QueuePositionTest {
         Set<String> paths = new HashSet<>();
         keys.forEach(key -> paths.add(names.lock(key)));
         assertThat(paths).hasSameSizeAs(keys);
-    }
-
-    @Test
-    void aTokenThatWouldOverflowIsRefused() {
-        assertThat(new Node("/n", 1L << 50, 1).token()).isEqualTo(1L << 62);
-        assertThatThrownBy(() -> new Node("/n", 1L << 51, 1).token()).hasMessageContaining("new ensemble");
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.github.reactivelock.spi.support;
+package io.github.reactivelock.spi.queue;
 
 import io.github.reactivelock.state.Share;
 import java.util.List;

@@ -1,24 +1,28 @@
 package io.github.reactivelock.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Who holds a lock, and what the others wait for, by the names of the nodes alone. */
-class LineTest {
+class SequenceNodeTest {
 
     private static final String READER = ":1.2147483647:";
+
+    private static final List<String> NAMES = List.of("c.3:0000000012", "a-:0000000010", "strange", "b_.1:0000000011");
 
     private static String node(String claimId, Share share, int number) {
         return SequenceNode.prefix(claimId, share) + String.format("%010d", number);
     }
 
     private static List<String> in(String... names) {
-        return Line.of(List.of(names)).held().stream()
+        return SequenceNode.line(List.of(names)).held().stream()
                 .map(SequenceNode::claimId)
                 .toList();
     }
@@ -57,53 +61,37 @@ class LineTest {
     }
 
     @Test
-    void aShareThatIsTriedIsAdmittedOnlyIfNobodyWaits() {
-        Line readers = Line.of(List.of(node("a", Share.ONE, 1)));
-        Line before = Line.of(List.of(node("a", Share.ONE, 1), node("w", Share.WHOLE, 2)));
-
-        assertThat(readers.admits(Share.ONE)).isTrue();
-        assertThat(readers.admits(Share.WHOLE)).isFalse();
-        assertThat(before.admits(Share.ONE)).isFalse();
-        assertThat(Line.of(List.of()).admits(Share.WHOLE)).isTrue();
-    }
-
-    @Test
-    void aReaderWaitsForTheLastWriterAndAWriterForItsPredecessor() {
-        List<String> names = List.of(
-                node("a", Share.ONE, 1),
-                node("v", Share.WHOLE, 2),
-                node("w", Share.WHOLE, 3),
-                node("b", Share.ONE, 4),
-                node("c", Share.ONE, 5),
-                node("x", Share.WHOLE, 6));
-
-        assertThat(QueuePosition.of("c", names).obstacle())
-                .extracting(SequenceNode::claimId)
-                .isEqualTo("w");
-        assertThat(QueuePosition.of("x", names).obstacle())
-                .extracting(SequenceNode::claimId)
-                .isEqualTo("c");
-        assertThat(QueuePosition.of("w", names).behind()).isEqualTo("v");
-        for (String beside : List.of("b", "c", "x", "v")) {
-            assertThat(QueuePosition.of(beside, names).behind()).as(beside).isNull();
-        }
-    }
-
-    @Test
-    void whoWaitsForUnitsHasNoOneNodeToWatch() {
-        Share two = Share.permits(2, 3);
-        List<String> names = List.of(node("a", two, 1), node("b", two, 2), node("r", Share.ONE, 3));
-
-        assertThat(QueuePosition.of("b", names).isIn()).isFalse();
-        assertThat(QueuePosition.of("b", names).obstacle()).isNull();
-        assertThat(QueuePosition.of("r", names).isIn()).isFalse();
-        assertThat(QueuePosition.of("r", names).obstacle()).isNull();
-    }
-
-    @Test
     void numbersThatOverflowKeepTheirOrderAmongSharesToo() {
         List<String> names = List.of("c:1.2:-2147483647", "b:1.2:-2147483648", "a:1.2:2147483647");
 
         assertThat(in(names.toArray(String[]::new))).containsExactly("a", "b");
+    }
+
+    @Test
+    void theLowestNumberIsFirstAndNobodyElseIsLookedAt() {
+        assertThat(SequenceNode.line(NAMES).places().get(0)).isEqualTo(new SequenceNode("a-:0000000010", "a-", 10));
+        assertThat(SequenceNode.line(NAMES).position("a-").predecessor()).isNull();
+        assertThat(SequenceNode.line(NAMES).position("c.3").predecessor())
+                .isEqualTo(new SequenceNode("b_.1:0000000011", "b_.1", 11));
+        assertThat(SequenceNode.line(NAMES).position("nobody").own()).isNull();
+    }
+
+    @Test
+    void numbersThatOverflowKeepTheirOrder() {
+        Line<SequenceNode> line = SequenceNode.line(List.of("b:-2147483648", "a:2147483647", "c:-2147483647"));
+
+        assertThat(line.places().get(0)).extracting(SequenceNode::claimId).isEqualTo("a");
+        assertThat(line.position("c").predecessor())
+                .extracting(SequenceNode::claimId)
+                .isEqualTo("b");
+        assertThat(line.position("b").predecessor())
+                .extracting(SequenceNode::claimId)
+                .isEqualTo("a");
+    }
+
+    @Test
+    void aTokenThatWouldOverflowIsRefused() {
+        assertThat(new Node("/n", 1L << 50, 1).token()).isEqualTo(1L << 62);
+        assertThatThrownBy(() -> new Node("/n", 1L << 51, 1).token()).hasMessageContaining("new ensemble");
     }
 }

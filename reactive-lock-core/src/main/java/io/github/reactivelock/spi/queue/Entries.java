@@ -1,0 +1,64 @@
+package io.github.reactivelock.spi.queue;
+
+import java.time.Duration;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The entries of claims in a store. What returns a publisher is cold, and an error of it is an interruption, after which
+ * the store is asked again.
+ *
+ * @param <P> a place in the line
+ * @param <E> a claim's entry
+ */
+public interface Entries<P extends Place, E extends ClaimEntry<P>> {
+
+    /**
+     * Reads the line of a lock.
+     *
+     * @param key the lock's key
+     * @return the claims that are there, perhaps none
+     */
+    Mono<Line<P>> line(String key);
+
+    /**
+     * Watches the line of a lock.
+     *
+     * @param key the lock's key
+     * @return the line now and after each change, without end
+     */
+    Flux<Line<P>> lines(String key);
+
+    /**
+     * Watches one place of a line.
+     *
+     * @param key the lock's key
+     * @param place of any client
+     * @return completes when the place is not as it was, at once if that is so already
+     */
+    Mono<Void> untilChanged(String key, P place);
+
+    /**
+     * Tells how long a hold that begins now may be relied upon, which is not longer than the session is certain to last.
+     *
+     * @return zero if the store has to be asked first: the claim is asked about again instead
+     */
+    Duration reliable();
+
+    /**
+     * Asks whether an entry of this client is there as it was.
+     *
+     * @param entry of a hold
+     * @return false if it is not; an error if that cannot be told
+     */
+    Mono<Boolean> isThere(E entry);
+
+    /**
+     * Removes an entry, and no other of the same claim. One that cannot be removed now is removed later, after the
+     * error.
+     *
+     * @param entry that its claim has given up
+     * @return whether it was there until now
+     */
+    Mono<Boolean> remove(E entry);
+}

@@ -1,0 +1,28 @@
+package io.github.reactivelock.spi.queue;
+
+import io.github.reactivelock.state.Share;
+
+/** A claim's place in the line of a lock, as a store shows it to everyone. */
+public interface Place {
+
+    /**
+     * Tells which place it is.
+     *
+     * @return what the store calls it, never empty; no two places of a line have the same name
+     */
+    String name();
+
+    /**
+     * Tells whose place it is.
+     *
+     * @return the claim's id
+     */
+    String claimId();
+
+    /**
+     * Tells how much of the lock the claim takes.
+     *
+     * @return the whole where that cannot be told, so that no other is in beside it
+     */
+    Share share();
+}

@@ -1,0 +1,56 @@
+package io.github.reactivelock.zookeeper;
+
+import io.github.reactivelock.spi.queue.Entries;
+import io.github.reactivelock.spi.queue.Line;
+import java.time.Duration;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The nodes of claims, as those of a line ({@code spi.queue}). */
+final class StoredEntries implements Entries<SequenceNode, Node> {
+
+    private final Connection connection;
+    private final Nodes nodes;
+    private final Watches watches;
+    private final KeyLayout names;
+    private final Removals removals;
+
+    StoredEntries(Connection connection, Nodes nodes, Watches watches, KeyLayout names, Removals removals) {
+        this.connection = connection;
+        this.nodes = nodes;
+        this.watches = watches;
+        this.names = names;
+        this.removals = removals;
+    }
+
+    @Override
+    public Mono<Line<SequenceNode>> line(String key) {
+        return nodes.line(key);
+    }
+
+    @Override
+    public Flux<Line<SequenceNode>> lines(String key) {
+        return watches.names(names.lock(key)).map(SequenceNode::line);
+    }
+
+    @Override
+    public Mono<Void> untilChanged(String key, SequenceNode place) {
+        return watches.untilChanged(names.claim(key, place.name())).then();
+    }
+
+    @Override
+    public Duration reliable() {
+        return connection.reliable();
+    }
+
+    @Override
+    public Mono<Boolean> isThere(Node node) {
+        return nodes.check(List.of(node.path())).map(checked -> checked.keeps(0, node));
+    }
+
+    @Override
+    public Mono<Boolean> remove(Node givenUp) {
+        return removals.remove(givenUp);
+    }
+}
