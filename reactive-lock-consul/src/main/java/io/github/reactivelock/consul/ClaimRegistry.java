@@ -3,6 +3,7 @@ package io.github.reactivelock.consul;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.queue.Content;
 import io.github.reactivelock.spi.queue.Entered;
 import io.github.reactivelock.spi.queue.Expiries;
 import io.github.reactivelock.spi.queue.Followers;

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
-import reactor.util.retry.Retry;
 
 /**
  * Locks in Consul 1.8 or later, over its HTTP interface.
@@ -88,7 +87,10 @@ public final class ConsulLockBackend implements LockBackend {
     /** Once; all who close it hear how it went. */
     private final Mono<Void> end = Mono.defer(this::disconnect).cache();
 
-    private final FirstAnswer firstAnswer = new FirstAnswer(this::first);
+    private final FirstAnswer firstAnswer = FirstAnswer.within(
+            OPENING,
+            () -> inspect(READY_KEY),
+            error -> ConsulFailure.is(error, ConsulFailure.Kind.SILENT) && !Agents.isRefused(error.getCause()));
 
     private ConsulLockBackend(String agents, @Nullable HttpClient client, ConsulBackendOptions options) {
         LateId id = new LateId();
@@ -160,18 +162,6 @@ public final class ConsulLockBackend implements LockBackend {
     @Override
     public Mono<Void> ready() {
         return firstAnswer.await();
-    }
-
-    /** The first connection, with all that is loaded for it, may take longer than a command, but is not refused. */
-    private Mono<LockInfo> first() {
-        return Mono.defer(() -> {
-            long begun = System.nanoTime();
-            return inspect("reactive-lock-ready")
-                    .retryWhen(Retry.indefinitely()
-                            .filter(error -> ConsulFailure.is(error, ConsulFailure.Kind.SILENT)
-                                    && !Agents.isRefused(error.getCause())
-                                    && System.nanoTime() - begun < OPENING.toNanos()));
-        });
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.queue.ClaimEntry;
+import io.github.reactivelock.spi.queue.Content;
 import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.queue.Place;
 import io.github.reactivelock.state.Share;

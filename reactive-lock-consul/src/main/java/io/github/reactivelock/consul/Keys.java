@@ -1,6 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.Content;
 import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.support.Departures.Rank;
 import java.nio.charset.StandardCharsets;

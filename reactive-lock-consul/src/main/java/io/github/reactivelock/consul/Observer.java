@@ -2,7 +2,8 @@ package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.queue.Line;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
+import io.github.reactivelock.spi.support.NamedLocks;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
@@ -13,15 +14,12 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /** Looking at a lock without a claim of one's own: its state, its changes, and taking it from its owner. */
 final class Observer {
 
     private static final Duration PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
-    private static final int PART = 500;
-    private static final int AT_ONCE = 16;
 
     private final Agents agents;
     private final Keys keys;
@@ -76,19 +74,8 @@ final class Observer {
     Mono<LockPage> list(String prefix, String from) {
         Mono<List<String>> found = keys.locks(names.locks(prefix))
                 .delayUntil(all -> all.isEmpty() ? keys.requireReadable(names.locks(prefix)) : Mono.empty());
-        return found.flatMap(all -> {
-            List<String> part = all.stream()
-                    .filter(lock -> lock.compareTo(from) > 0 && !names.key(lock).isEmpty())
-                    .sorted()
-                    .limit(PART)
-                    .toList();
-            return Flux.fromIterable(part)
-                    .map(names::key)
-                    .flatMap(this::inspect, AT_ONCE)
-                    .ofType(LockInfo.Held.class)
-                    .collectList()
-                    .map(held -> new LockPage(held, part.size() < PART ? "" : part.get(PART - 1)));
-        });
+        return found.flatMap(all -> NamedLocks.page(
+                all.stream().filter(lock -> !names.key(lock).isEmpty()), from, lock -> inspect(names.key(lock))));
     }
 
     Flux<LockEvent> events(String key) {
@@ -98,10 +85,7 @@ final class Observer {
                             .thenMany(watches.below(names.lock(key)))
                             .concatMapIterable(found -> following.seen(Entry.line(found)));
                 })
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .transientErrors(true)
+                .retryWhen(EndlessRetry.after(PAUSE, LONGEST_PAUSE)
                         .filter(error -> !agents.isClosed() && !ConsulFailure.is(error, ConsulFailure.Kind.DENIED)));
     }
 

@@ -2,12 +2,9 @@ package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.queue.QueuePosition;
-import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.FireAndForget;
-import java.time.Duration;
+import io.github.reactivelock.spi.support.LaterAttempts;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -18,8 +15,7 @@ import reactor.core.publisher.Mono;
 final class Removals {
 
     private static final int AT_ONCE = 16;
-    private static final Duration PAUSE = Duration.ofSeconds(1);
-    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+
     private final Agents agents;
     private final Keys keys;
     private final KeyLayout names;
@@ -29,15 +25,16 @@ final class Removals {
     /** What is to be removed when no question from before can make it any more, by the key's name. */
     private final Map<String, Mono<Boolean>> doubted = new ConcurrentHashMap<>();
 
-    private final AtomicBoolean pausing = new AtomicBoolean();
-    /** Before the next attempt: ever longer while none succeeds. */
-    private volatile Duration pause = PAUSE;
+    private final LaterAttempts attempts;
 
     Removals(Agents agents, Keys keys, KeyLayout names, Gate gate) {
         this.agents = agents;
         this.keys = keys;
         this.names = names;
         this.gate = gate;
+        this.attempts = new LaterAttempts(
+                "removing keys of claims that ended",
+                Mono.defer(() -> agents.isClosed() ? Mono.empty() : removeUnfinished()));
     }
 
     /** Deletes a claim's key by its name, now or later; whether it owned the lock until now. */
@@ -80,7 +77,7 @@ final class Removals {
     private Mono<Boolean> finishing(String name, Mono<Boolean> removal) {
         return removal.doOnError(error -> later(name, removal)).doOnSuccess(done -> {
             unfinished.remove(name);
-            pause = PAUSE;
+            attempts.succeeded();
         });
     }
 
@@ -92,25 +89,12 @@ final class Removals {
     /** The claim has ended, and a question that makes its key may still be on its way. */
     void sweep(Claim claim) {
         doubted.put(names.claim(claim), removal(claim));
-        tryLater();
+        attempts.later();
     }
 
     private void later(String name, Mono<Boolean> removal) {
         unfinished.put(name, removal);
-        tryLater();
-    }
-
-    private void tryLater() {
-        if (pausing.compareAndSet(false, true)) {
-            Duration now = pause;
-            Duration doubled = now.multipliedBy(2);
-            pause = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
-            Mono<Void> waiting = Mono.delay(now, DriverThreads.timer()).then(Mono.defer(() -> {
-                pausing.set(false);
-                return agents.isClosed() ? Mono.empty() : removeUnfinished();
-            }));
-            FireAndForget.run("removing keys of claims that ended", waiting);
-        }
+        attempts.later();
     }
 
     private Mono<Void> removeUnfinished() {
@@ -128,11 +112,11 @@ final class Removals {
                         .flatMap(
                                 left -> left.getValue().doOnSuccess(done -> {
                                     doubted.remove(left.getKey(), left.getValue());
-                                    pause = PAUSE;
+                                    attempts.succeeded();
                                 }),
                                 AT_ONCE)
                         .then()
-                        .doOnError(error -> tryLater())
+                        .doOnError(error -> attempts.later())
                         .onErrorComplete();
     }
 }

@@ -1,7 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,7 +9,6 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * What is pushed to this client: grants that its own watches found, and notices that other clients put into its notice
@@ -58,11 +57,7 @@ final class SignalSink {
         return makeNotice()
                 .flatMapMany(made ->
                         Flux.concat(Mono.just(new Signal.Reconnected()), forced.get(), afterNotices(made, forced)))
-                .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                        .scheduler(DriverThreads.timer())
-                        .maxBackoff(LONGEST_PAUSE)
-                        .transientErrors(true)
-                        .filter(error -> !agents.isClosed()));
+                .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE).filter(error -> !agents.isClosed()));
     }
 
     private Mono<Entry> makeNotice() {

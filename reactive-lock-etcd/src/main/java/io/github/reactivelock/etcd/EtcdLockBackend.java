@@ -20,7 +20,6 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Locks in etcd 3.4 or later, over jetcd.
@@ -81,7 +80,8 @@ public final class EtcdLockBackend implements LockBackend {
     private final ClaimRegistry queue;
     private final Observer observer;
     private final SignalSink pushes;
-    private final FirstAnswer firstAnswer = new FirstAnswer(this::first);
+    private final FirstAnswer firstAnswer = FirstAnswer.within(
+            OPENING, () -> inspect(READY_KEY), error -> error instanceof EtcdFailure failure && failure.isSilence());
     private final Compaction compaction;
 
     EtcdLockBackend(ClientSource source, EtcdBackendOptions options) {
@@ -192,18 +192,6 @@ public final class EtcdLockBackend implements LockBackend {
     @Override
     public Mono<Void> ready() {
         return firstAnswer.await();
-    }
-
-    /** The first connection, with all that is loaded for it, may take longer than a command. */
-    private Mono<LockInfo> first() {
-        return Mono.defer(() -> {
-            long begun = System.nanoTime();
-            return inspect(READY_KEY)
-                    .retryWhen(Retry.indefinitely()
-                            .filter(error -> error instanceof EtcdFailure failure
-                                    && failure.isSilence()
-                                    && System.nanoTime() - begun < OPENING.toNanos()));
-        });
     }
 
     @Override

@@ -47,6 +47,10 @@ record KeyLayout(String prefix) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
+    static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
     /** No name begins with a dot, because two of those mean a directory. */
     private static String encode(String key) {
         String name = KeyNames.encode(key);

@@ -1,6 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.Content;
 import io.github.reactivelock.spi.queue.Entered;
 import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.support.Departures.Rank;
@@ -97,7 +98,7 @@ final class Nodes {
     /** Makes a claim's node, and the lock's if need be. The answer may come very late. */
     Mono<Entered<SequenceNode, Node>> create(Claim claim, Content content, BooleanSupplier isWanted) {
         String lock = names.lock(claim.key());
-        byte[] data = content.bytes();
+        byte[] data = KeyLayout.bytes(content.text());
         return connection
                 .send(
                         Rank.OTHER,
@@ -183,7 +184,7 @@ final class Nodes {
     Mono<Entered<SequenceNode, Node>> createIfNext(Claim claim, Content content, int number) {
         String lock = names.lock(claim.key());
         String path = names.claim(claim, number);
-        byte[] data = content.bytes();
+        byte[] data = KeyLayout.bytes(content.text());
         return connection
                 .send(
                         Rank.OTHER,
@@ -350,8 +351,8 @@ final class Nodes {
                     Stat stat = new Stat();
                     CompletionStage<byte[]> data =
                             async.getData().undecompressedStoringStatIn(stat).forPath(path);
-                    return ifThere(
-                            data.thenApply(bytes -> List.of(new Read(Node.of(path, stat), Content.parse(bytes)))));
+                    return ifThere(data.thenApply(
+                            bytes -> List.of(new Read(Node.of(path, stat), Content.parse(KeyLayout.text(bytes))))));
                 })
                 .flatMap(found -> Mono.justOrEmpty(found.stream().findFirst()));
     }

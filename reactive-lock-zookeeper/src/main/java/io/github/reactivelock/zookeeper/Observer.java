@@ -3,6 +3,7 @@ package io.github.reactivelock.zookeeper;
 import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.support.EndlessRetry;
+import io.github.reactivelock.spi.support.NamedLocks;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
@@ -27,7 +28,6 @@ final class Observer {
 
     private static final Duration PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
-    private static final int PART = 500;
     private static final int AT_ONCE = 16;
 
     private final Connection connection;
@@ -83,24 +83,17 @@ final class Observer {
     }
 
     Mono<LockPage> list(String prefix, String from) {
-        return nodes.locks().flatMap(all -> {
-            List<String> part = all.stream()
-                    .filter(node -> node.compareTo(from) > 0
-                            && KeyLayout.key(node).startsWith(prefix)
-                            && !KeyLayout.key(node).isEmpty())
-                    .sorted()
-                    .limit(PART)
-                    .toList();
-            return Flux.fromIterable(part)
-                    .map(KeyLayout::key)
-                    .flatMap(
-                            key -> look(key, nodes.line(key), LockInfo.Held.MOST_SHOWN)
-                                    .map(Look::info),
-                            AT_ONCE)
-                    .ofType(LockInfo.Held.class)
-                    .collectList()
-                    .map(held -> new LockPage(held, part.size() < PART ? "" : part.get(PART - 1)));
-        });
+        return nodes.locks()
+                .flatMap(all -> NamedLocks.page(
+                        all.stream()
+                                .filter(node -> KeyLayout.key(node).startsWith(prefix)
+                                        && !KeyLayout.key(node).isEmpty()),
+                        from,
+                        node -> shown(KeyLayout.key(node))));
+    }
+
+    private Mono<LockInfo> shown(String key) {
+        return look(key, nodes.line(key), LockInfo.Held.MOST_SHOWN).map(Look::info);
     }
 
     private Mono<Look> look(String key, Mono<Line<SequenceNode>> asked, long most) {
@@ -170,7 +163,7 @@ final class Observer {
                 .flatMap(held -> end(
                         held.read().node().path(),
                         held.place().claimId(),
-                        held.read().content().session()))
+                        held.read().content().client()))
                 .defaultIfEmpty(false);
     }
 

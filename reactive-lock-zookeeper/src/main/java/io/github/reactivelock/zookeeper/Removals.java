@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.queue.QueuePosition;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.spi.support.LaterAttempts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,8 +24,8 @@ import reactor.core.publisher.Mono;
 final class Removals {
 
     private static final int AT_ONCE = 64;
+    /** Between two looks whether all is done. */
     private static final Duration PAUSE = Duration.ofSeconds(1);
-    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
     private final Connection connection;
     private final Nodes nodes;
@@ -35,13 +36,15 @@ final class Removals {
     private final Set<String> trying = ConcurrentHashMap.newKeySet();
 
     private final AtomicInteger underWay = new AtomicInteger();
-    private final AtomicBoolean pausing = new AtomicBoolean();
-    /** Before the next attempt: ever longer while none succeeds. */
-    private volatile Duration pause = PAUSE;
+    private final LaterAttempts attempts;
 
     Removals(Connection connection, Nodes nodes) {
         this.connection = connection;
         this.nodes = nodes;
+        this.attempts = new LaterAttempts(
+                "removing nodes of claims that ended",
+                Mono.defer(
+                        () -> connection.isConnected() && !connection.isClosed() ? removeUnfinished() : Mono.empty()));
     }
 
     /** Deletes all nodes of a claim by its id, now or later; whether it owned the lock until now. */
@@ -95,11 +98,11 @@ final class Removals {
             };
             return removal.doOnError(error -> {
                         unfinished.put(name, again);
-                        tidyUpLater();
+                        attempts.later();
                     })
                     .doOnSuccess(done -> {
                         unfinished.remove(name);
-                        pause = PAUSE;
+                        attempts.succeeded();
                     })
                     // Before the end is emitted, because a close that gets it asks at once whether all is done.
                     .doOnTerminate(end)
@@ -114,21 +117,6 @@ final class Removals {
                                 round -> (underWay.get() > 0 || !unfinished.isEmpty()) && connection.isUsable())
                         .delayElements(PAUSE, DriverThreads.timer()))
                 .then();
-    }
-
-    private void tidyUpLater() {
-        if (pausing.compareAndSet(false, true)) {
-            Duration now = pause;
-            Duration doubled = now.multipliedBy(2);
-            pause = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
-            Mono<Void> waiting = Mono.delay(now, DriverThreads.timer()).then(Mono.fromRunnable(() -> {
-                pausing.set(false);
-                if (connection.isConnected()) {
-                    tidyUp();
-                }
-            }));
-            FireAndForget.run("waiting to remove nodes of claims that ended", waiting);
-        }
     }
 
     /** The claim ended, and whether it has a node is unknown. */

@@ -18,7 +18,6 @@ import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Locks in ZooKeeper 3.6 or later, over Curator.
@@ -91,7 +90,10 @@ public final class ZooKeeperLockBackend implements LockBackend {
     /** Once; all who close it hear how it went. */
     private final Mono<Void> end = Mono.defer(this::disconnect).cache();
 
-    private final FirstAnswer firstAnswer = new FirstAnswer(this::first);
+    private final FirstAnswer firstAnswer = FirstAnswer.within(
+            OPENING,
+            () -> inspect(READY_KEY),
+            error -> error instanceof ZooKeeperFailure failure && failure.isSilence());
 
     ZooKeeperLockBackend(ClientSource source, ZooKeeperBackendOptions options) {
         LateId session = new LateId();
@@ -171,18 +173,6 @@ public final class ZooKeeperLockBackend implements LockBackend {
     @Override
     public Mono<Void> ready() {
         return firstAnswer.await();
-    }
-
-    /** The first connection, with all that is loaded for it, may take longer than a command. */
-    private Mono<LockInfo> first() {
-        return Mono.defer(() -> {
-            long begun = System.nanoTime();
-            return inspect(READY_KEY)
-                    .retryWhen(Retry.indefinitely()
-                            .filter(error -> error instanceof ZooKeeperFailure failure
-                                    && failure.isSilence()
-                                    && System.nanoTime() - begun < OPENING.toNanos()));
-        });
     }
 
     @Override

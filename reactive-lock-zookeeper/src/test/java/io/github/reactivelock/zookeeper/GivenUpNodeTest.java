@@ -3,6 +3,7 @@ package io.github.reactivelock.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.Content;
 import io.github.reactivelock.spi.queue.Expiries;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;

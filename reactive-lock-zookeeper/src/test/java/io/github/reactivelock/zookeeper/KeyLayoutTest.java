@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.queue.Content;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -34,8 +35,8 @@ class KeyLayoutTest {
         Claim claim = new Claim("k", "id", "report job 7", Duration.ofSeconds(30), Claim.Mode.QUEUE);
         Content content = Content.of("session", claim);
 
-        assertThat(Content.parse(content.bytes())).isEqualTo(content);
-        assertThat(Content.parse(KeyLayout.bytes("made by hand")).owner()).isEqualTo("made by hand");
+        assertThat(Content.parse(content.text())).isEqualTo(content);
+        assertThat(Content.parse("made by hand").owner()).isEqualTo("made by hand");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.queue.Content;
 import io.github.reactivelock.spi.queue.Entered;
 import io.github.reactivelock.spi.queue.Expiries;
 import io.github.reactivelock.spi.queue.Followers;
