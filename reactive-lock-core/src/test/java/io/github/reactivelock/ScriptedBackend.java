@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -96,6 +97,19 @@ public final class ScriptedBackend implements LockBackend {
     private final List<MonoSink<Void>> connecting = new ArrayList<>();
     public int openings;
     public int inspections;
+
+    /** What it says of its silence about a key; each is kept by a server of its own. */
+    public UnaryOperator<String> whySilent = key -> "look at the server of '" + key + "'";
+
+    @Override
+    public String toString() {
+        return "the scripted store";
+    }
+
+    @Override
+    public String whySilent(String key) {
+        return whySilent.apply(key);
+    }
 
     @Override
     public boolean holdsBack(Claim claim) {

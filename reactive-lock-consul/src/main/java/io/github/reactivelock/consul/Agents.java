@@ -13,7 +13,10 @@ import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -138,8 +141,17 @@ final class Agents {
             long begun = System.nanoTime();
             AtomicBoolean mayHaveBeenCarriedOut = new AtomicBoolean();
             AtomicReference<@Nullable Throwable> last = new AtomicReference<>();
-            Mono<Answer> answered = Mono.defer(() -> attempt(question, partOfTheTime(), mayHaveBeenCarriedOut))
-                    .doOnError(last::set)
+            Set<String> said = Collections.synchronizedSet(new LinkedHashSet<>()); // by each agent that was asked
+            AtomicReference<String> asked = new AtomicReference<>("");
+            Mono<Answer> answered = Mono.defer(() -> {
+                        asked.set(uris.get(present.get() % uris.size()));
+                        return attempt(question, partOfTheTime(), mayHaveBeenCarriedOut);
+                    })
+                    .doOnError(error -> {
+                        asked.set("");
+                        last.set(error);
+                        said.add(text(error));
+                    })
                     .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                             .scheduler(DriverThreads.timer())
                             .maxBackoff(LONGEST_PAUSE)
@@ -150,9 +162,12 @@ final class Agents {
                     .map(answer -> answer.afterOthers(mayHaveBeenCarriedOut.get()))
                     .onErrorMap(error -> {
                         Throwable before = last.get();
+                        if (error instanceof TimeoutException && !asked.get().isEmpty()) {
+                            said.add("silence of " + asked.get());
+                        }
                         return before == null
-                                ? explained(error, "")
-                                : explained(isRefused(before) ? before : error, text(before));
+                                ? explained(error, String.join("; ", said))
+                                : explained(isRefused(before) ? before : error, String.join("; ", said));
                     });
         });
     }
@@ -163,7 +178,7 @@ final class Agents {
         return PAUSES.timeout(
                         send(client().commands, agent, question, Sinks.empty()),
                         limit,
-                        Mono.error(() -> new TimeoutException("silence")))
+                        Mono.error(() -> new TimeoutException("silence of " + uris.get(agent % uris.size()))))
                 .doOnNext(answer -> silence.answered())
                 .flatMap(answer -> answer.passes() ? Mono.error(new Passing(answer)) : Mono.just(answer))
                 .doOnError(error -> {
@@ -188,16 +203,16 @@ final class Agents {
             Mono<Void> silence =
                     Mono.firstWithSignal(left.asMono().then(PAUSES.silence(longest)), PAUSES.silence(LONGEST_IN_LINE));
             return send(client().watches, agent, question, left)
-                    .timeout(silence, Mono.error(() -> silent(left)))
+                    .timeout(silence, Mono.error(() -> silent(left, agent)))
                     .flatMap(answer -> answer.passes() ? Mono.error(new Passing(answer)) : Mono.just(answer))
                     .doOnError(Agents::passes, error -> moveOn(agent, error))
                     .onErrorMap(error -> explained(error, text(error)));
         });
     }
 
-    private static Exception silent(Sinks.Empty<Void> left) {
+    private Exception silent(Sinks.Empty<Void> left, int agent) {
         return Boolean.TRUE.equals(left.scan(Scannable.Attr.TERMINATED))
-                ? new TimeoutException("silence")
+                ? new TimeoutException("silence of " + uris.get(agent % uris.size()))
                 : new IllegalStateException("there was no connection in time");
     }
 

@@ -83,6 +83,21 @@ class AgentsTest extends Fixture {
     }
 
     @Test
+    void eachAgentThatWasAskedAndSaidNothingIsNamed() {
+        try (TcpProxy first = TcpProxy.to(server.port());
+                TcpProxy second = TcpProxy.to(server.port())) {
+            first.freeze();
+            second.freeze();
+            ConsulLockBackend backend = opened(ConsulLockBackend.connect(
+                    "127.0.0.1:" + first.port() + ",127.0.0.1:" + second.port(), Consuls.patient()));
+
+            assertThat(Consuls.error(backend.inspect(key)))
+                    .hasMessageContaining("silence of http://127.0.0.1:" + first.port())
+                    .hasMessageContaining("silence of http://127.0.0.1:" + second.port());
+        }
+    }
+
+    @Test
     void anAddressThatIsNoneIsRefusedAtOnceWithoutASecret() {
         assertThatThrownBy(() -> ConsulLockBackend.connect("http://user:secret@consul:8500"))
                 .hasMessageContaining("an agent's address must be")

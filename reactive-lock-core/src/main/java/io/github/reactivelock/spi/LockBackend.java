@@ -53,12 +53,26 @@ public interface LockBackend {
 
     /**
      * What keeps the store from being asked now, or from answering, as was said last: a refused reconnection, or a
-     * refusal that passes. Asked where a wait for the store is over, for the error's message.
+     * refusal that passes; where nothing was said, which server is silent. Asked for an error's message where a wait
+     * for the store is over that is not about one lock, so it only looks.
      *
-     * @return a sentence for the user, without any secret; empty unless known
+     * @return a sentence for the user, which names the server and holds no secret; never empty. With {@code toString()}
+     *     unless overridden
      */
     default String whySilent() {
-        return "";
+        return "look whether " + this + " is up and reachable";
+    }
+
+    /**
+     * As {@link #whySilent()}, where what was waited for is about one lock. To be overridden by a store that keeps its
+     * locks on several servers, so that the error names the one that keeps this lock.
+     *
+     * @param key of the lock
+     * @return a sentence for the user, which names the server and holds no secret; never empty. What
+     *     {@link #whySilent()} says unless overridden
+     */
+    default String whySilent(String key) {
+        return whySilent();
     }
 
     /**

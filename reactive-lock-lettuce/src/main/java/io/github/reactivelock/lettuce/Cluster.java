@@ -40,6 +40,7 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
     private final Supplier<String> user;
     private final boolean isWatched;
     private final boolean sharded;
+    private volatile @Nullable StatefulRedisClusterConnection<String, String> opened;
     private final AtomicReference<@Nullable CompletionStage<Void>> topology = new AtomicReference<>();
 
     Cluster(RedisClusterClient client, String server, Supplier<String> user, boolean isWatched, boolean sharded) {
@@ -59,6 +60,15 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
         return server;
     }
 
+    /** As the driver has it, which sends the key's scripts there. */
+    @Override
+    public String server(String key) {
+        StatefulRedisClusterConnection<String, String> connection = opened;
+        RedisClusterNode node =
+                connection == null ? null : connection.getPartitions().getPartitionBySlot(slot(key));
+        return node == null ? server : PrimaryClient.hosts(List.of(node.getUri())) + " of " + server;
+    }
+
     @Override
     public String user() {
         return user.get();
@@ -71,7 +81,10 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
 
     @Override
     public CompletionStage<StatefulRedisClusterConnection<String, String>> commands() {
-        return topology().thenCompose(known -> client.connectAsync(Utf8.CODEC));
+        return topology().thenCompose(known -> client.connectAsync(Utf8.CODEC)).thenApply(connection -> {
+            opened = connection;
+            return connection;
+        });
     }
 
     /** Named as the driver names them when it sends a command to the primary of a slot, so that these are the same. */

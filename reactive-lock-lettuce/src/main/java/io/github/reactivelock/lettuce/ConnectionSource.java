@@ -71,6 +71,11 @@ interface ConnectionSource<C extends StatefulConnection<String, String>> {
     /** As {@link io.github.reactivelock.redis.RedisConnection#server()}. */
     String server();
 
+    /** As {@link io.github.reactivelock.redis.RedisConnection#server(String)}. */
+    default String server(String key) {
+        return server();
+    }
+
     /** As {@link io.github.reactivelock.redis.RedisConnection#user()}. */
     String user();
 

@@ -71,6 +71,11 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     }
 
     @Override
+    public String server(String key) {
+        return source.server(key);
+    }
+
+    @Override
     public String user() {
         return source.user();
     }

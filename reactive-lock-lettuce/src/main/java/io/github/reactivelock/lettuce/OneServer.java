@@ -1,6 +1,9 @@
 package io.github.reactivelock.lettuce;
 
+import io.lettuce.core.ConnectionFuture;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -14,12 +17,55 @@ import java.util.concurrent.CompletionStage;
 import reactor.core.publisher.Flux;
 
 /** A server, or the primary of several; the client looks for it at every connection. */
-record OneServer(RedisClient client, RedisURI uri, String server, boolean isWatched)
-        implements ConnectionSource<StatefulRedisConnection<String, String>> {
+final class OneServer implements ConnectionSource<StatefulRedisConnection<String, String>> {
+
+    private final RedisClient client;
+    private final RedisURI uri;
+    private final String name;
+    private final boolean isWatched;
+    /** Where the connection leads or led, if that is looked for. */
+    private volatile String found = "";
+
+    OneServer(RedisClient client, RedisURI uri, String name, boolean isWatched) {
+        this.client = client;
+        this.uri = uri;
+        this.name = name;
+        this.isWatched = isWatched;
+    }
+
+    @Override
+    public boolean isWatched() {
+        return isWatched;
+    }
+
+    /** Of a primary that is looked for, with the server that was found last. */
+    @Override
+    public String server() {
+        return name + found;
+    }
 
     @Override
     public CompletionStage<StatefulRedisConnection<String, String>> commands() {
-        return client.connectAsync(Utf8.CODEC, uri);
+        ConnectionFuture<StatefulRedisConnection<String, String>> opening = client.connectAsync(Utf8.CODEC, uri);
+        if (uri.getSentinelMasterId() == null && !(client instanceof PrimaryClient)) {
+            return opening;
+        }
+        return opening.thenApply(connection -> {
+            found(opening.getRemoteAddress());
+            connection.addListener(new RedisConnectionStateListener() {
+                @Override
+                public void onRedisConnected(RedisChannelHandler<?, ?> again, SocketAddress address) {
+                    found(address);
+                }
+            });
+            return connection;
+        });
+    }
+
+    private void found(SocketAddress address) {
+        if (address instanceof InetSocketAddress known) {
+            found = ", last found at " + known.getHostString() + ":" + known.getPort();
+        }
     }
 
     @Override

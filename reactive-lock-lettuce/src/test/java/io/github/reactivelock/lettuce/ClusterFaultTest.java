@@ -75,6 +75,61 @@ class ClusterFaultTest {
     }
 
     @Test
+    void everyErrorOfASilentNodeNamesIt() {
+        cluster = RedisCluster.start(3, 0, "--cluster-require-full-coverage", "no");
+        LockClient lock = client(RedisBackendOptions.defaults(), Duration.ofSeconds(5));
+        RedisServer silent = cluster.nodes().get(1);
+        List<String> keys = IntStream.range(0, 2000)
+                .mapToObj(i -> "silent" + i)
+                .filter(key -> cluster.primary(slot(key)) == silent)
+                .limit(400)
+                .toList();
+        List<LockHandle> held = acquire(lock, keys.subList(0, 3), LockOptions.defaults());
+        String key = held.get(2).key();
+        String moved = IntStream.range(0, 2000)
+                .mapToObj(i -> "moved" + i)
+                .filter(name -> cluster.primary(slot(name)) != silent)
+                .findFirst()
+                .orElseThrow();
+        String there = "Redis at 127.0.0.1:" + silent.port() + " of cluster ";
+
+        cluster.beginMove(slot(moved), silent);
+        cluster.finishMove(slot(moved), silent);
+
+        silent.pause();
+        List<Throwable> failures = failures(Flux.<Mono<?>>just(
+                        held.get(0).release(),
+                        held.get(1).renew(),
+                        lock.tryAcquire(keys.get(3)),
+                        lock.acquire(keys.get(4)),
+                        lock.inspect(key),
+                        lock.isCurrent(key, 1),
+                        lock.forceRelease(key),
+                        lock.list("").then())
+                // More than leave for a silent store.
+                .concatWith(Flux.fromIterable(keys.subList(5, 400)).map(lock::tryAcquire)));
+        List<Throwable> later = failures(Flux.just(lock.inspect(key)));
+        eventually(
+                "that its slot has moved there is known here",
+                PATIENCE,
+                () -> failures(Flux.just(lock.inspect(moved))).stream()
+                        .allMatch(failure -> failure.getMessage().contains(there)));
+        silent.resume();
+
+        assertThat(failures).hasSize(403).allSatisfy(failure -> assertThat(failure)
+                .hasMessageContaining(there));
+        assertThat(later).singleElement().satisfies(failure -> assertThat(failure)
+                .hasMessageContaining(there));
+    }
+
+    private static List<Throwable> failures(Flux<Mono<?>> questions) {
+        return questions
+                .flatMap(question -> question.then(Mono.<Throwable>empty()).onErrorResume(Mono::just), 1_000)
+                .collectList()
+                .block(PATIENCE);
+    }
+
+    @Test
     void aShardThatFailsOverServesItsWaiters() {
         cluster = RedisCluster.start(3, 1);
         LockClient holder = client();
@@ -175,9 +230,14 @@ class ClusterFaultTest {
     }
 
     private LockClient client(RedisBackendOptions options) {
+        return client(options, Duration.ofSeconds(20));
+    }
+
+    private LockClient client(RedisBackendOptions options, Duration commandTimeout) {
         LettuceLockBackend backend = LettuceLockBackend.connectCluster(cluster.uris(), options);
         assertThat(backend.inspect("warm up").block(PATIENCE)).isNotNull();
-        LockClient made = RedisFixture.client(backend);
+        LockClient made =
+                LockClient.builder(backend).commandTimeout(commandTimeout).build();
         clients.add(made);
         return made;
     }

@@ -47,6 +47,21 @@ class FailoverTest {
         }
     }
 
+    @Test
+    void theServerThatTheSentinelsNamedLastIsToldInASilence() {
+        RedisSentinel set = closing(RedisSentinel.start(1));
+        LettuceLockBackend backend = LettuceLockBackend.connect(set.uri());
+        client(backend).acquire("a").block(PATIENCE);
+        RedisServer first = set.primary();
+        assertThat(backend.whySilent("a")).contains("last found at 127.0.0.1:" + first.port() + " is up");
+
+        first.kill();
+
+        eventually("a replica is the primary", PATIENCE, () -> set.primary() != first);
+        String second = "last found at 127.0.0.1:" + set.primary().port();
+        eventually("it is named", PATIENCE, () -> backend.whySilent("a").contains(second));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"killed", "paused"})
     void afterAFailoverBySentinelsWaitersAreServedAndHoldsGoOn(String how) {

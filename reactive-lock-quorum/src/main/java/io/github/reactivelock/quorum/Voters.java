@@ -189,10 +189,10 @@ final class Voters {
         return failures.stream().map(failure -> "; " + failure.getMessage()).collect(Collectors.joining());
     }
 
-    /** Which nodes failed when they were asked last, and how; empty if none did. */
+    /** Which nodes failed when they were asked last, and how. */
     String whySilent() {
         return failing.isEmpty()
-                ? ""
+                ? "look whether its nodes are up and reachable: " + this
                 : "of its " + size() + " nodes " + failing.size() + " failed when asked last" + failures();
     }
 
@@ -205,9 +205,7 @@ final class Voters {
     }
 
     private TimeoutException silence(int node, Duration time) {
-        String why = all.get(node).whySilent();
-        return new TimeoutException("no answer within " + time.toMillis() + " ms from " + all.get(node)
-                + (why.isEmpty() ? "" : ": " + why));
+        return new TimeoutException("no answer within " + time.toMillis() + " ms: " + all.get(node).whySilent());
     }
 
     /** Asks all nodes; see {@link #ask}. */

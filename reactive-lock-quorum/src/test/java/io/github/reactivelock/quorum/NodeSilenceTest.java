@@ -93,7 +93,8 @@ class NodeSilenceTest {
         nodes.get(0).renewal = Mono.never();
         nodes.get(1).renewal = Mono.error(new IllegalStateException("asks for a password"));
         QuorumLockBackend quorum = QuorumLockBackend.of(allNodes()).withNodeTimeout(Duration.ofMillis(50));
-        assertThat(quorum.whySilent()).isEmpty();
+        assertThat(quorum.whySilent("k"))
+                .isEqualTo("look whether its nodes are up and reachable: " + List.of(nodes.get(0), nodes.get(1), nodes.get(2)));
 
         for (Mono<?> question : List.of(
                 quorum.release(claim),
@@ -101,11 +102,11 @@ class NodeSilenceTest {
                 quorum.renew(List.of(claim)),
                 quorum.inspect("k"))) {
             assertThatThrownBy(() -> question.block(LIMIT))
-                    .hasMessageContaining("; node 1: no answer within 50 ms from " + nodes.get(0))
+                    .hasMessageContaining("; node 1: no answer within 50 ms: look whether " + nodes.get(0))
                     .hasMessageContaining("; node 2: asks for a password")
                     .hasMessageNotContaining("node 3");
         }
-        assertThat(quorum.whySilent())
+        assertThat(quorum.whySilent("k"))
                 .startsWith("of its 3 nodes 2 failed when asked last; node 1: no answer")
                 .endsWith("; node 2: asks for a password");
     }

@@ -42,6 +42,17 @@ public interface RedisConnection {
     String server();
 
     /**
+     * As {@link #server()}, where it is about one key: a cluster names the node that has the key's slot, as far as that
+     * is known now. Asked for an error's message, so it only looks.
+     *
+     * @param key a key as it is named in Redis
+     * @return {@link #server()} unless overridden
+     */
+    default String server(String key) {
+        return server();
+    }
+
+    /**
      * The server's user of this connection, which an error about permissions names.
      *
      * @return the name of a user of the server, {@code default} for one who gives none; empty if that is not known, as

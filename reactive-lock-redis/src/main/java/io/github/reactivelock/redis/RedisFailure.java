@@ -168,22 +168,31 @@ final class RedisFailure extends RuntimeException {
 
     /** Puts any error of any client library into words; they all carry the server's own text somewhere. */
     static Throwable explain(RedisConnection connection, String prefix, Throwable error) {
+        return explain(connection, connection.server(), prefix, error);
+    }
+
+    /** Of one server, which a cluster has several of. */
+    static Throwable explain(RedisConnection connection, String server, String prefix, Throwable error) {
         if (error instanceof RedisFailure || error instanceof SignalsRefusedException) {
             return error;
         }
-        return explained(connection, RedisPermissions.ofLocks(prefix), error);
+        return explained(connection, server, RedisPermissions.ofLocks(prefix), error);
     }
 
     /** As {@link #explain}, of a command that a guard runs on a key of the user. */
     static Throwable guarded(RedisConnection connection, String key, String tokenKey, String command, Throwable error) {
         return error instanceof RedisFailure
                 ? error
-                : explained(connection, RedisPermissions.ofGuard(key, tokenKey, command), error);
+                : explained(
+                        connection,
+                        connection.server(tokenKey),
+                        RedisPermissions.ofGuard(key, tokenKey, command),
+                        error);
     }
 
-    private static RedisFailure explained(RedisConnection connection, String permissions, Throwable error) {
-        return new RedisFailure(
-                "Redis at " + connection.server() + " " + advice(connection, permissions, error), error);
+    private static RedisFailure explained(
+            RedisConnection connection, String server, String permissions, Throwable error) {
+        return new RedisFailure("Redis at " + server + " " + advice(connection, permissions, error), error);
     }
 
     static RuntimeException channel(RedisConnection connection, String prefix, String channel, Throwable error) {
@@ -196,7 +205,7 @@ final class RedisFailure extends RuntimeException {
                             + RedisPermissions.ofChannels(prefix, connection.hasShardedChannels()),
                     error);
         }
-        return explained(connection, RedisPermissions.ofLocks(prefix), error);
+        return explained(connection, connection.server(), RedisPermissions.ofLocks(prefix), error);
     }
 
     static RedisFailure replicas(RedisConnection connection, long have, RedisBackendOptions options) {
@@ -210,7 +219,7 @@ final class RedisFailure extends RuntimeException {
 
     static RedisFailure foreign(RedisConnection connection, String key, String type, Throwable error) {
         return new RedisFailure(
-                "Redis at " + connection.server() + " has something that is not a lock under the key '" + key + "' (a "
+                "Redis at " + connection.server(key) + " has something that is not a lock under the key '" + key + "' (a "
                         + type
                         + "): delete or rename that key, or choose another prefix with RedisBackendOptions.withPrefix",
                 error);

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,10 +18,8 @@ import reactor.core.publisher.Mono;
  * The locks that are held, found by the names of their owners' keys: {@code SCAN}, a thousand keys at a time, on one
  * primary after the other. A script that runs for a key runs where the key's slot is. So each primary is named by a key
  * in one of its slots, its anchor; what is left to do is {@code ANCHOR,ANCHOR…:CURSOR}.
- *
- * @param inspect looks at one lock
  */
-record RedisListing(RedisConnection connection, RedisKeyLayout names, Function<String, Mono<LockInfo>> inspect) {
+final class RedisListing {
 
     private static final Logger log = LoggerFactory.getLogger(RedisListing.class);
     private static final String BEGINNING = "0";
@@ -30,6 +29,28 @@ record RedisListing(RedisConnection connection, RedisKeyLayout names, Function<S
     private static final int AT_ONCE = 64;
     /** Each is tried by chance; a primary with a hundredth of the slots is missed once in 10^43 times. */
     private static final int TRIES = 10_000;
+
+    private final RedisConnection connection;
+    private final RedisKeyLayout names;
+    private final Function<String, Mono<LockInfo>> inspect;
+    /** Those whose last question has no answer; not more than there are primaries. */
+    private final Set<String> unanswered = ConcurrentHashMap.newKeySet();
+
+    /** @param inspect looks at one lock */
+    RedisListing(RedisConnection connection, RedisKeyLayout names, Function<String, Mono<LockInfo>> inspect) {
+        this.connection = connection;
+        this.names = names;
+        this.inspect = inspect;
+    }
+
+    /** The servers that have not answered what they were asked last. */
+    List<String> unanswered() {
+        return unanswered.stream()
+                .map(anchor -> connection.server(names.owner(anchor)))
+                .distinct()
+                .sorted()
+                .toList();
+    }
 
     Mono<LockPage> part(String prefix, String from) {
         Mono<String> place = from.isEmpty() ? first() : Mono.just(from);
@@ -104,6 +125,9 @@ record RedisListing(RedisConnection connection, RedisKeyLayout names, Function<S
     }
 
     private Mono<List<Object>> run(String anchor, String... args) {
-        return connection.eval(RedisScript.LOCK, List.of(names.owner(anchor)), List.of(args));
+        return connection
+                .eval(RedisScript.LOCK, List.of(names.owner(anchor)), List.of(args))
+                .doOnSubscribe(asked -> unanswered.add(anchor))
+                .doOnTerminate(() -> unanswered.remove(anchor));
     }
 }

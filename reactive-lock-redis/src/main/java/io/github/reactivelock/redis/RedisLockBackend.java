@@ -89,6 +89,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     private final RedisChannels channels;
     private final Eviction eviction = new Eviction();
     private final RedisRenewals renewals;
+    private final RedisListing listing;
     private final @Nullable RedisReplicas replicas;
     private final @Nullable ShardGrants shards;
     private final Scheduler timer;
@@ -132,9 +133,11 @@ public abstract class RedisLockBackend implements QuorumNode {
         RenewalCalls asked = new RenewalCalls(connection, names, calls, options);
         this.replicas = options.replicas() == 0
                 ? null
-                : new RedisReplicas(asked::renew, options.replicaTimeout(), Pauses.ofThisProcess());
+                : new RedisReplicas(
+                        asked::renew, connection::server, options.replicaTimeout(), Pauses.ofThisProcess());
         this.renewals = new RedisRenewals(
                 connection, names, Pauses.ofThisProcess(), replicas == null ? asked::renew : replicas::renew);
+        this.listing = new RedisListing(connection, names, this::inspect);
         connection.listen(channels);
     }
 
@@ -148,9 +151,24 @@ public abstract class RedisLockBackend implements QuorumNode {
         return connection.ready().onErrorMap(error -> RedisFailure.explain(connection, prefix, error));
     }
 
+    /** Where locks are listed, of the servers that were asked last and have not answered. */
     @Override
     public final String whySilent() {
-        return connection.isReady() ? calls.passing() : channels.refusal();
+        List<String> asked = listing.unanswered();
+        return asked.isEmpty()
+                ? whySilent(connection.server(), calls.passing())
+                : whySilent(String.join(" and at ", asked), "");
+    }
+
+    @Override
+    public final String whySilent(String key) {
+        String server = connection.server(names.owner(key));
+        return whySilent(server, calls.passing(server));
+    }
+
+    private String whySilent(String server, String passing) {
+        String said = connection.isReady() ? passing : channels.refusal();
+        return said.isEmpty() ? "look whether Redis at " + server + " is up and reachable" : said;
     }
 
     @Override
@@ -259,8 +277,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     /** By {@code SCAN} on every primary, a thousand keys at a time. A slot that moves meanwhile may be missing. */
     @Override
     public final Mono<LockPage> list(String prefix, String from) {
-        return new RedisListing(connection, names, this::inspect)
-                .part(prefix, from)
+        return listing.part(prefix, from)
                 .onErrorMap(error -> RedisFailure.explain(connection, this.prefix, error));
     }
 

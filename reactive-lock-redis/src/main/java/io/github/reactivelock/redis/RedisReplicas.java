@@ -15,6 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -35,6 +36,7 @@ final class RedisReplicas {
     private static final Duration ROUND_TRIPS = Duration.ofSeconds(2);
 
     private final Function<List<Claim>, Mono<RenewalResult>> question;
+    private final Supplier<String> server;
     private final Duration limit;
     private final Pauses pauses;
     private final Set<String> waiting = ConcurrentHashMap.newKeySet();
@@ -42,9 +44,18 @@ final class RedisReplicas {
             Queues.<Request>unboundedMultiproducer().get();
     private final AtomicInteger unserved = new AtomicInteger();
 
-    /** The question renews claims and fails unless enough replicas have it in time. */
-    RedisReplicas(Function<List<Claim>, Mono<RenewalResult>> question, Duration timeout, Pauses pauses) {
+    /**
+     * The question renews claims and fails unless enough replicas have it in time.
+     *
+     * @param server which one is asked, for errors
+     */
+    RedisReplicas(
+            Function<List<Claim>, Mono<RenewalResult>> question,
+            Supplier<String> server,
+            Duration timeout,
+            Pauses pauses) {
         this.question = question;
+        this.server = server;
         this.limit = timeout.plus(ROUND_TRIPS);
         this.pauses = pauses;
     }
@@ -120,7 +131,7 @@ final class RedisReplicas {
             }
         };
         try {
-            pauses.timeout(question.apply(claims), limit, Mono.error(RedisReplicas::silence))
+            pauses.timeout(question.apply(claims), limit, Mono.error(this::silence))
                     .doFinally(end -> next.run())
                     .subscribe(
                             answer -> round.forEach(request -> request.sink().success(answer)),
@@ -131,8 +142,8 @@ final class RedisReplicas {
         }
     }
 
-    private static TimeoutException silence() {
-        return new TimeoutException("the server did not answer");
+    private TimeoutException silence() {
+        return new TimeoutException("Redis at " + server.get() + " did not answer within " + limit.toMillis() + " ms");
     }
 
     private static void failed(List<Request> round, Throwable error) {

@@ -21,7 +21,7 @@ final class ScriptCalls {
     private static final Duration LONGEST_PASSING_PAUSE = Duration.ofMillis(250);
     private static final Duration FRESH = LONGEST_PASSING_PAUSE.multipliedBy(4);
 
-    private record Refusal(String words, long at) {}
+    private record Refusal(String server, String words, long at) {}
 
     // What each of the four keys holds, in the order of RedisKeyLayout.all.
     private static final List<String> TYPES = List.of("string", "string", "zset", "hash");
@@ -31,7 +31,7 @@ final class ScriptCalls {
     private final RedisConnection connection;
     private final RedisKeyLayout names;
     private final String prefix;
-    private volatile Refusal refusal = new Refusal("", System.nanoTime());
+    private volatile Refusal refusal = new Refusal("", "", System.nanoTime());
 
     ScriptCalls(RedisConnection connection, RedisKeyLayout names, String prefix) {
         this.connection = connection;
@@ -60,13 +60,13 @@ final class ScriptCalls {
         if (RedisFailure.isOfOneKey(error)) {
             return alone(keys, arguments).onErrorResume(last -> explained(keys, last));
         }
-        if (!isPassing(error)) {
+        if (!isPassing(keys, error)) {
             return explained(keys, error);
         }
         Pauses pauses = Pauses.ofThisProcess();
         long until = pauses.now() + PASSING.toNanos();
         Retry retries = EndlessRetry.after(PASSING_PAUSE, LONGEST_PASSING_PAUSE)
-                .filter(last -> isPassing(last) && pauses.now() - until < 0);
+                .filter(last -> isPassing(keys, last) && pauses.now() - until < 0);
         Disposable counting = pauses.after(PASSING, () -> {}); // the clock goes on while somebody waits for it
         return Mono.delay(PASSING_PAUSE, DriverThreads.timer())
                 .then(connection.eval(script, keys, arguments).retryWhen(retries))
@@ -74,12 +74,13 @@ final class ScriptCalls {
                 .onErrorResume(last -> explained(keys, last));
     }
 
-    private boolean isPassing(Throwable error) {
+    private boolean isPassing(List<String> keys, Throwable error) {
         boolean passes = RedisFailure.isPassing(error);
         if (passes) {
+            String server = connection.server(keys.get(0));
             String words = String.valueOf(
-                    RedisFailure.explain(connection, prefix, error).getMessage());
-            refusal = new Refusal(words, System.nanoTime());
+                    RedisFailure.explain(connection, server, prefix, error).getMessage());
+            refusal = new Refusal(server, words, System.nanoTime());
         }
         return passes;
     }
@@ -88,6 +89,11 @@ final class ScriptCalls {
     String passing() {
         Refusal last = refusal;
         return System.nanoTime() - last.at < FRESH.toNanos() ? last.words : "";
+    }
+
+    /** As {@link #passing()}, of one server: what another one of a cluster said is no reason for this one's silence. */
+    String passing(String server) {
+        return refusal.server.equals(server) ? passing() : "";
     }
 
     /** Joined with no other call: a key that the user may not touch has all calls refused that leave with it. */
@@ -106,7 +112,7 @@ final class ScriptCalls {
         if (!foreign.isEmpty()) {
             return Mono.just(RedisFailure.foreign(connection, foreign, "string of another form", error));
         }
-        Throwable explained = RedisFailure.explain(connection, prefix, error);
+        Throwable explained = RedisFailure.explain(connection, connection.server(keys.get(0)), prefix, error);
         if (!RedisFailure.isWrongType(error)) {
             return Mono.just(explained);
         }

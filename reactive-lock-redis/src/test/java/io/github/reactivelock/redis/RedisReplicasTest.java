@@ -32,6 +32,7 @@ class RedisReplicasTest {
                     }
                     return Mono.just(new RenewalResult(Set.of(claims.get(0).id()), Map.of()));
                 },
+                () -> "fake:1",
                 Duration.ofSeconds(1),
                 Pauses.ofThisProcess());
         List<Claim> claims = List.of(new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE));
@@ -47,7 +48,7 @@ class RedisReplicasTest {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         Sinks.One<RenewalResult> answer = Sinks.one();
         RedisReplicas replicas =
-                new RedisReplicas(claims -> answer.asMono(), Duration.ofSeconds(1), new Pauses(clock::get, timer));
+                new RedisReplicas(claims -> answer.asMono(), () -> "fake:1", Duration.ofSeconds(1), new Pauses(clock::get, timer));
         Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
 
         CompletableFuture<RenewalResult> renewal =
@@ -67,7 +68,7 @@ class RedisReplicasTest {
     @Test
     void aPushedGrantHasItsOwnClaimAskAndNoOther() {
         RedisReplicas replicas =
-                new RedisReplicas(claims -> Mono.never(), Duration.ofSeconds(1), Pauses.ofThisProcess());
+                new RedisReplicas(claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), Pauses.ofThisProcess());
         Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
         Mono<ClaimResult> queued = Mono.just(new ClaimResult.Queued(Duration.ofSeconds(1)));
         StepVerifier.create(replicas.asked(claim, queued)).expectNextCount(1).verifyComplete();

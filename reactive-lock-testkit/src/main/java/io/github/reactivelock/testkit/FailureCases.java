@@ -35,6 +35,20 @@ abstract class FailureCases extends Cases {
     }
 
     @Test
+    void aSilenceIsToldInTheStoresOwnWords() {
+        FaultyBackend backend = faulty();
+        LockClient client = impatient(backend);
+        Await.run(acquired(client).release());
+        backend.onClaim(FaultyBackend::answerLost);
+
+        Throwable failure = Await.error(client.acquire(key).toFuture());
+
+        assertThat(backend.whySilent()).isNotBlank();
+        assertThat(backend.whySilent(key)).isNotBlank();
+        assertThat(failure).hasMessageContaining("did not answer within").hasMessageEndingWith(backend.whySilent(key));
+    }
+
+    @Test
     void aGrantWhoseAnswerBecameAnErrorIsNotLeaked() {
         FaultyBackend backend = faulty();
         backend.onClaim(FaultyBackend::answerFails);

@@ -49,6 +49,11 @@ public abstract class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public String whySilent(String key) {
+        return real.whySilent(key);
+    }
+
+    @Override
     public boolean supports(Share share) {
         return real.supports(share);
     }

@@ -48,6 +48,7 @@ final class Commands implements Link.User {
     private final Runnable demoted;
     private final Runnable replaced;
     private final Consumer<Throwable> refused;
+    private final Consumer<RedisConnection> look;
     private final Queue<Evaluation> arrivals = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean awaited = new AtomicBoolean();
     private final AtomicInteger unanswered = new AtomicInteger();
@@ -66,6 +67,7 @@ final class Commands implements Link.User {
      * @param demoted called when the server says that it is a read-only replica
      * @param replaced called when there is another connection than before
      * @param refused called each time when none could be opened again
+     * @param look called with each connection, and again while an answer of a cluster is late on it
      */
     Commands(
             ContextInternal context,
@@ -74,12 +76,14 @@ final class Commands implements Link.User {
             int mostWaiting,
             Runnable demoted,
             Runnable replaced,
-            Consumer<Throwable> refused) {
+            Consumer<Throwable> refused,
+            Consumer<RedisConnection> look) {
         this.context = context;
         this.slots = slots;
         this.demoted = demoted;
         this.replaced = replaced;
         this.refused = refused;
+        this.look = look;
         this.link = new Link(context, opener, PATIENCE, this);
         this.window = Math.max(1, Math.min(MOST_IN_FLIGHT, mostWaiting - 1));
     }
@@ -178,6 +182,7 @@ final class Commands implements Link.User {
         if (connection != opened) {
             return;
         }
+        late(opened);
         send();
         if (openedBefore) {
             replaced.run();
@@ -188,6 +193,11 @@ final class Commands implements Link.User {
 
     @Override
     public void received(Response push) {}
+
+    @Override
+    public void late(RedisConnection opened) {
+        look.accept(opened);
+    }
 
     @Override
     public void interrupted() {

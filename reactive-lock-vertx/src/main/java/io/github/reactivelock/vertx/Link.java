@@ -51,6 +51,9 @@ final class Link {
             return null;
         }
 
+        /** Something has been unanswered for half a second on a connection to a cluster. */
+        default void late(RedisConnection connection) {}
+
         /**
          * The connection is gone; the link opens another one, unless the Vertx is being closed. Then who needs one
          * wants it.
@@ -207,7 +210,12 @@ final class Link {
         if (!watching.equals(watch)) {
             return;
         }
-        if (watching.isSilent()) {
+        boolean silent = watching.isSilent();
+        RedisConnection connection = open;
+        if (connection != null && opener.isCluster() && (silent || watching.isLate())) {
+            user.late(connection);
+        }
+        if (silent) {
             if (opener.isCluster()) {
                 replace();
             } else {

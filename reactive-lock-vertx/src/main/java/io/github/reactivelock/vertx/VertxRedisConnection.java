@@ -24,6 +24,7 @@ final class VertxRedisConnection implements RedisConnection {
     private final Endpoint endpoint;
     private final Commands commands;
     private final Patience patience = new Patience();
+    private final Primaries primaries = new Primaries();
     private volatile @Nullable Channels channels;
 
     /**
@@ -39,7 +40,8 @@ final class VertxRedisConnection implements RedisConnection {
         this.channelOpener = channelOpener;
         this.endpoint = endpoint;
         this.commands =
-                new Commands(context, opener, this::slot, mostWaiting, this::demoted, this::replaced, this::refused);
+                new Commands(context, opener, this::slot, mostWaiting, this::demoted, this::replaced, this::refused,
+                        endpoint.isCluster() ? primaries::ask : server -> {});
     }
 
     @Override
@@ -50,6 +52,12 @@ final class VertxRedisConnection implements RedisConnection {
     @Override
     public String server() {
         return endpoint.server();
+    }
+
+    @Override
+    public String server(String key) {
+        String primary = endpoint.isCluster() ? primaries.of(slot(key)) : "";
+        return primary.isEmpty() ? server() : primary + " of " + server();
     }
 
     @Override

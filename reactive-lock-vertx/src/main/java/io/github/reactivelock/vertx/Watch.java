@@ -27,6 +27,8 @@ final class Watch {
     /** Beats with something unanswered; two seconds at least, because the first may come at once. */
     private static final int LONGEST_SILENCE = 5;
 
+    private static final int LATE = 2;
+
     private static final class Question {
         int beats;
     }
@@ -94,6 +96,11 @@ final class Watch {
             unanswered.forEach(question -> question.beats = 0);
         }
         return silent;
+    }
+
+    /** Whether something has been unanswered for half a second at least. */
+    boolean isLate() {
+        return !unanswered.isEmpty() && unanswered.iterator().next().beats >= LATE;
     }
 
     private void ask(boolean wasHeard) {

@@ -128,6 +128,52 @@ class SeveralServersTest {
     }
 
     @Test
+    void everyErrorOfASilentNodeNamesIt() {
+        RedisCluster cluster = cluster(0, "--cluster-require-full-coverage", "no");
+        LockClient lock = client(options(cluster), Duration.ofSeconds(5));
+        RedisServer silent = cluster.nodes().get(1);
+        List<String> keys = keys("silent", 400, cluster, silent, true);
+        List<LockHandle> held = acquire(lock, LockOptions.defaults(), keys.subList(0, 3));
+        String key = held.get(2).key();
+        String moved = keys("moved", 1, cluster, silent, false).get(0);
+        String there = "Redis at 127.0.0.1:" + silent.port() + " of cluster ";
+
+        cluster.beginMove(slot(cluster, moved), silent);
+        cluster.finishMove(slot(cluster, moved), silent);
+
+        silent.pause();
+        List<Throwable> failures = failures(Flux.<Mono<?>>just(
+                        held.get(0).release(),
+                        held.get(1).renew(),
+                        lock.tryAcquire(keys.get(3)),
+                        lock.acquire(keys.get(4)),
+                        lock.inspect(key),
+                        lock.isCurrent(key, 1),
+                        lock.forceRelease(key),
+                        lock.list("").then())
+                // More than leave for a silent store.
+                .concatWith(Flux.fromIterable(keys.subList(5, 400)).map(lock::tryAcquire)));
+        List<Throwable> later = failures(Flux.just(lock.inspect(key)));
+        eventually(
+                "that its slot has moved there is known here",
+                () -> failures(Flux.just(lock.inspect(moved))).stream()
+                        .allMatch(failure -> failure.getMessage().contains(there)));
+        silent.resume();
+
+        assertThat(failures).hasSize(403).allSatisfy(failure -> assertThat(failure)
+                .hasMessageContaining(there));
+        assertThat(later).singleElement().satisfies(failure -> assertThat(failure)
+                .hasMessageContaining(there));
+    }
+
+    private static List<Throwable> failures(Flux<Mono<?>> questions) {
+        return questions
+                .flatMap(question -> question.then(Mono.<Throwable>empty()).onErrorResume(Mono::just), 1_000)
+                .collectList()
+                .block(PATIENCE);
+    }
+
+    @Test
     void aDeadShardKeepsNobodyElseFromRenewing() {
         RedisCluster cluster = cluster(0, "--cluster-require-full-coverage", "no");
         LockClient lock = client(options(cluster));
@@ -215,9 +261,14 @@ class SeveralServersTest {
     }
 
     private LockClient client(RedisOptions options) {
+        return client(options, Duration.ofSeconds(20));
+    }
+
+    private LockClient client(RedisOptions options, Duration commandTimeout) {
         VertxLockBackend backend = VertxLockBackend.connect(vertx, options);
         assertThat(backend.inspect("warm up").retry(3).block(PATIENCE)).isNotNull();
-        LockClient made = Fixture.client(backend);
+        LockClient made =
+                LockClient.builder(backend).commandTimeout(commandTimeout).build();
         clients.add(made);
         return made;
     }

@@ -112,7 +112,8 @@ class VertxClosingTest {
                 100,
                 () -> {},
                 () -> {},
-                error -> {});
+                error -> {},
+                server -> {});
         get(Mono.<Void>create(commands::awaitReady));
         CompletableFuture<Void> ready = new CompletableFuture<>();
         CompletableFuture<Void> closed = new CompletableFuture<>();

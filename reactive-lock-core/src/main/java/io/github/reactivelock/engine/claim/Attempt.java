@@ -96,7 +96,7 @@ public final class Attempt implements Phase, Gate.Question {
     @Override
     public Throwable unanswered() {
         return services.backend.isReady()
-                ? services.gate.silence(services.timing.now() - askedAt)
+                ? services.gate.silence(claim.key(), services.timing.now() - askedAt)
                 : services.gate.unconnected(services.timing.now() - askedAt);
     }
 
@@ -153,7 +153,7 @@ public final class Attempt implements Phase, Gate.Question {
         askAgain = false;
         askedAt = sentAt;
         silentSince = services.timing.silentNow();
-        services.gate.left();
+        services.gate.left(claim);
         services.gate.ask(question);
     }
 
@@ -222,7 +222,7 @@ public final class Attempt implements Phase, Gate.Question {
         long now = services.timing.silentNow();
         ClaimQuestion left = away != null && !away.isHeldBack(now) ? away : null;
         if (left != null) {
-            return left.isLate(now, bearable) ? services.gate.silence(bearable) : null;
+            return left.isLate(now, bearable) ? services.gate.silence(claim.key(), bearable) : null;
         }
         return away != null
                 ? services.gate.standstill(silentSince, bearable)

@@ -175,7 +175,7 @@ public final class Grant implements Renewals.Due {
     /** Why it is over, if its deadline has passed: a pause of this process says nothing of the store. */
     public LockLostException expiry(long token) {
         boolean isUnanswered = failure == null && renewing && !wasPausedSinceAsked();
-        Throwable cause = isUnanswered ? services.gate.silence(services.timing.now() - renewalAskedAt) : failure;
+        Throwable cause = isUnanswered ? services.gate.silence(claim.key(), services.timing.now() - renewalAskedAt) : failure;
         boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
         return new LockLostException(
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);
@@ -200,7 +200,7 @@ public final class Grant implements Renewals.Due {
     /** Called while a flow has it that wanted it so. */
     public void tick(long now, LockOptions holder) {
         if (isSilent()) {
-            renewalFailed(services.gate.silence(patience()));
+            renewalFailed(services.gate.silence(claim.key(), patience()));
         } else if (renewing && !renewalLeft && !callers.isEmpty()) {
             Throwable standstill = services.gate.standstill(silentSince, patience());
             if (standstill != null) {
@@ -317,7 +317,8 @@ public final class Grant implements Renewals.Due {
                 Throwable refusal = answer.refused().get(claim.id());
                 renewalFailed(
                         refusal == null
-                                ? new IllegalStateException("the part of the store that keeps it did not answer")
+                                ? new IllegalStateException("the part of the store that keeps it did not answer: "
+                                        + services.gate.whySilent(claim.key()))
                                 : refusal);
             }
         });

@@ -106,7 +106,7 @@ public final class PendingRelease implements Gate.Question {
     public void leave() {
         int number = left();
         if (number != OVER) {
-            services.gate.left();
+            services.gate.left(claim);
             services.gate.ask(new Try(number));
         }
     }
@@ -151,10 +151,10 @@ public final class PendingRelease implements Gate.Question {
             number = isLate && (waited >= services.gate.patience() || now - until >= 0) ? attempt : OVER;
         }
         if (told != null) {
-            told.unanswered(services.gate.silence());
+            told.unanswered(services.gate.silence(claim.key()));
         }
         if (number != OVER) {
-            failed(number, services.gate.silence());
+            failed(number, services.gate.silence(claim.key()));
         }
         tickInLine(now);
     }

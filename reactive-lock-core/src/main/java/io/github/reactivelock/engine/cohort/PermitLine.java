@@ -165,7 +165,7 @@ final class PermitLine implements Waiter.Line {
     private Throwable unanswered(Waiter waiter) {
         Lane first = trying.peekFirst();
         return first == null
-                ? engine.services.gate.silence(engine.services.timing.now() - waiter.since())
+                ? engine.services.gate.silence(keyContext.key, engine.services.timing.now() - waiter.since())
                 : first.phase.unanswered();
     }
 

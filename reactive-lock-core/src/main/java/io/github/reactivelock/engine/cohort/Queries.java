@@ -12,6 +12,7 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -36,7 +37,7 @@ public final class Queries {
 
     /** The store is connected, and would grant locks as far as it can be asked. */
     public Mono<Void> ready() {
-        return asked(READY_KEY, "asked", () -> connected().then(timed(() -> services.backend.probe(READY_KEY))))
+        return asked(READY_KEY, "asked", () -> connected().then(timed(() -> services.backend.probe(READY_KEY), silence(READY_KEY))))
                 .takeUntilOther(refusal(engine.end, READY_KEY))
                 .onErrorMap(
                         e -> !(e instanceof LockException),
@@ -55,7 +56,11 @@ public final class Queries {
     public Flux<LockInfo.Held> list(String prefix) {
         return Flux.defer(() -> {
                     Place place = new Place();
-                    return question(prefix + "…", "listed", () -> services.backend.list(prefix, place.next))
+                    return question(
+                                    prefix + "…",
+                                    "listed",
+                                    () -> services.backend.list(prefix, place.next),
+                                    services.gate::silence)
                             .doOnNext(page -> place.next = page.next())
                             .repeat(() -> !place.next.isEmpty())
                             .concatMapIterable(LockPage::locks, 1);
@@ -105,7 +110,12 @@ public final class Queries {
     }
 
     private <T> Mono<T> question(String key, String action, Supplier<Mono<T>> question) {
-        return asked(key, action, () -> connected().then(timed(question)))
+        return question(key, action, question, silence(key));
+    }
+
+    private <T> Mono<T> question(
+            String key, String action, Supplier<Mono<T>> question, Supplier<TimeoutException> silence) {
+        return asked(key, action, () -> connected().then(timed(question, silence)))
                 .takeUntilOther(refusal(engine.end, key))
                 .onErrorMap(e -> !(e instanceof LockException), e -> failure(key, action, e))
                 .publishOn(services.userCallbacks.work())
@@ -135,9 +145,13 @@ public final class Queries {
         return Mono.defer(() -> services.backend.isReady() ? Mono.empty() : services.gate.opening.connected());
     }
 
-    private <T> Mono<T> timed(Supplier<Mono<T>> question) {
+    private Supplier<TimeoutException> silence(String key) {
+        return () -> services.gate.silence(key);
+    }
+
+    private <T> Mono<T> timed(Supplier<Mono<T>> question, Supplier<TimeoutException> silence) {
         return services.timing.answeredIn(
-                Duration.ofNanos(services.timing.commandTimeout), Mono.defer(question), services.gate::silence);
+                Duration.ofNanos(services.timing.commandTimeout), Mono.defer(question), silence);
     }
 
     public Mono<Void> awaitRelease(String key) {

@@ -2,6 +2,7 @@ package io.github.reactivelock.engine.store;
 
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.user.Mailbox;
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,11 +67,18 @@ public final class Gate extends Mailbox {
     /** When the first of them left. */
     private volatile long silentSince;
 
+    private volatile @Nullable Claim firstInSilence;
+
     private volatile long answeredAt;
     /** How long the last answer took. */
     private volatile long took;
     /** In silence, a question has left a moment ago. */
     private boolean probed;
+
+    /** A question about this lock was found to be unanswered. */
+    private record Unanswered(String key, long foundAt) {}
+
+    private volatile @Nullable Unanswered unanswered;
 
     Gate(LockBackend backend, Timing timing, Executor others) {
         super("(any)");
@@ -167,7 +176,7 @@ public final class Gate extends Mailbox {
                 ? null
                 : new TimeoutException("it waited in this process for " + millis(waited) + " ms, behind "
                         + window.unanswered() + " questions of which the store answered none for " + millis(silent)
-                        + " ms; look whether it is up and reachable");
+                        + " ms: " + reasonSince(since));
     }
 
     /** There was no connection for so long. */
@@ -175,20 +184,49 @@ public final class Gate extends Mailbox {
         return opening.unconnected(waited);
     }
 
-    /** The store did not answer a question in time. */
+    /** The store did not answer a question in time that is about no lock. */
     public TimeoutException silence() {
-        return silence(timing.commandTimeout);
+        return timing.silence(timing.commandTimeout, whySilent());
     }
 
-    /** The store did not answer a question for so long. */
-    public TimeoutException silence(long patience) {
-        return timing.silence(patience, reason());
+    /** The store did not answer a question about a lock in time. */
+    public TimeoutException silence(String key) {
+        return silence(key, timing.commandTimeout);
     }
 
-    /** What is known of why the store is silent, or what to do. */
-    String reason() {
-        String why = backend.whySilent();
-        return why.isEmpty() ? "; look whether it is up and reachable" : ": " + why;
+    /** The store did not answer a question about a lock for so long. */
+    public TimeoutException silence(String key, long patience) {
+        unanswered = new Unanswered(key, timing.silentNow());
+        return timing.silence(patience, whySilent(key));
+    }
+
+    /** Of what waits in line: the server that keeps others from leaving need not be the one that keeps its own lock. */
+    private String reasonSince(long since) {
+        Unanswered known = unanswered;
+        Claim first = firstInSilence;
+        if (known != null && known.foundAt - since >= 0) {
+            return whySilent(known.key);
+        }
+        return first == null ? whySilent() : whySilent(first.key());
+    }
+
+    /** As the store has it. */
+    String whySilent() {
+        return said(backend::whySilent);
+    }
+
+    /** As the store has it, of a lock. */
+    public String whySilent(String key) {
+        return said(() -> backend.whySilent(key));
+    }
+
+    /** A store of somebody else may fail to say it, and its callers wait for the error all the same. */
+    private static String said(Supplier<String> asked) {
+        try {
+            return asked.get();
+        } catch (Throwable e) {
+            return "look whether it is up and reachable (it does not say where it is: " + e + ")";
+        }
     }
 
     private static long millis(long nanos) {
@@ -203,9 +241,10 @@ public final class Gate extends Mailbox {
     }
 
     /** A question leaves. */
-    public void left() {
+    public void left(Claim about) {
         if (leftInSilence.getAndIncrement() == 0) {
             silentSince = timing.silentNow();
+            firstInSilence = about;
         }
     }
 

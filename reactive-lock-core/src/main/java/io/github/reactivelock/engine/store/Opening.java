@@ -152,6 +152,6 @@ public final class Opening {
 
     TimeoutException unconnected(long nanos) {
         return new TimeoutException("there was no connection to the store for " + TimeUnit.NANOSECONDS.toMillis(nanos)
-                + " ms" + gate.reason());
+                + " ms: " + gate.whySilent());
     }
 }

@@ -242,7 +242,7 @@ public final class Timing {
 
     public TimeoutException silence(long patience, String reason) {
         return new TimeoutException(
-                "the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(patience) + " ms" + reason);
+                "the store did not answer within " + TimeUnit.NANOSECONDS.toMillis(patience) + " ms: " + reason);
     }
 
     /** Why grant after grant was over, or nearly so, before a flow could have it. */

@@ -105,7 +105,8 @@ class GateLoadTest extends GateFlows {
                         .map(flow -> flow.expectTerminalError().getMessage())
                         .filter(message -> message.contains("it waited in this process")))
                 .hasSize(flows.size() - left)
-                .allMatch(message -> message.contains("questions of which the store answered none"));
+                .allMatch(message -> message.contains("questions of which the store answered none"))
+                .allMatch(message -> message.contains("look at the server of '"));
     }
 
     @Test

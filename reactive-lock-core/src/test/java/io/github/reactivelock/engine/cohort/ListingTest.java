@@ -36,7 +36,7 @@ class ListingTest {
                 new Class<?>[] {LockBackend.class},
                 (proxy, method, args) -> switch (method.getName()) {
                     case "isReady" -> true;
-                    case "whySilent" -> "";
+                    case "whySilent" -> "look at it";
                     case "list" ->
                         Mono.defer(() -> {
                             asked.add((String) args[1]);

@@ -108,8 +108,7 @@ class WaitTimeoutTest {
         assertThat(List.of(flow, behind))
                 .allSatisfy(each -> assertThat(each.expectTerminalError())
                         .isInstanceOf(LockUnavailableException.class)
-                        .hasRootCauseMessage(
-                                "the store did not answer within 1000 ms; look whether it is up and reachable"));
+                        .hasRootCauseMessage("the store did not answer within 1000 ms: look at the server of 'k'"));
         bench.assertNothingIsLeft();
     }
 
@@ -123,7 +122,8 @@ class WaitTimeoutTest {
         assertThat(flow.expectTerminalError())
                 .isInstanceOf(LockUnavailableException.class)
                 .hasRootCauseMessage(
-                        "there was no connection to the store for 1000 ms; look whether it is up and reachable");
+                        "there was no connection to the store for 1000 ms: look whether the scripted store is up and"
+                                + " reachable");
     }
 
     @Test

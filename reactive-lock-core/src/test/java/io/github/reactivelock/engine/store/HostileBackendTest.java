@@ -44,6 +44,20 @@ class HostileBackendTest {
     }
 
     @Test
+    void aBackendThatCannotSayWhyItIsSilentIsSilent() {
+        bench.store.whySilent = key -> {
+            throw new IllegalStateException("broken");
+        };
+        TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
+
+        bench.time.advance(Duration.ofMillis(2_250));
+
+        assertThat(flow.expectTerminalError())
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("the store did not answer within 2000 ms: look whether it is up and reachable");
+    }
+
+    @Test
     void aBackendThatAnswersWithNothingIsSilent() {
         TestSubscriber<LockHandle> flow = subscribe(bench.client.acquire("k"));
         bench.store.claim().answer(null);

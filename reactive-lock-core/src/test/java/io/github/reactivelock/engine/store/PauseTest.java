@@ -70,7 +70,7 @@ class PauseTest {
 
         assertThat(flow.expectTerminalError())
                 .isInstanceOf(LockUnavailableException.class)
-                .hasRootCauseMessage("the store did not answer within 2000 ms; look whether it is up and reachable");
+                .hasRootCauseMessage("the store did not answer within 2000 ms: look at the server of 'k'");
     }
 
     /** As where a program has a tenth of a processor. */
