@@ -142,13 +142,13 @@ final class Agents {
             AtomicBoolean mayHaveBeenCarriedOut = new AtomicBoolean();
             AtomicReference<@Nullable Throwable> last = new AtomicReference<>();
             Set<String> said = Collections.synchronizedSet(new LinkedHashSet<>()); // by each agent that was asked
-            AtomicReference<String> asked = new AtomicReference<>("");
+            AtomicReference<@Nullable String> asked = new AtomicReference<>();
             Mono<Answer> answered = Mono.defer(() -> {
                         asked.set(uris.get(present.get() % uris.size()));
                         return attempt(question, partOfTheTime(), mayHaveBeenCarriedOut);
                     })
                     .doOnError(error -> {
-                        asked.set("");
+                        asked.set(null);
                         last.set(error);
                         said.add(text(error));
                     })
@@ -162,8 +162,9 @@ final class Agents {
                     .map(answer -> answer.afterOthers(mayHaveBeenCarriedOut.get()))
                     .onErrorMap(error -> {
                         Throwable before = last.get();
-                        if (error instanceof TimeoutException && !asked.get().isEmpty()) {
-                            said.add("silence of " + asked.get());
+                        String silent = asked.get();
+                        if (error instanceof TimeoutException && silent != null) {
+                            said.add("silence of " + silent);
                         }
                         return before == null
                                 ? explained(error, String.join("; ", said))

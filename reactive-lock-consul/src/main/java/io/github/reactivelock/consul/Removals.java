@@ -16,7 +16,6 @@ final class Removals {
 
     private static final int AT_ONCE = 16;
 
-    private final Agents agents;
     private final Keys keys;
     private final KeyLayout names;
     private final Gate gate;
@@ -28,7 +27,6 @@ final class Removals {
     private final LaterAttempts attempts;
 
     Removals(Agents agents, Keys keys, KeyLayout names, Gate gate) {
-        this.agents = agents;
         this.keys = keys;
         this.names = names;
         this.gate = gate;

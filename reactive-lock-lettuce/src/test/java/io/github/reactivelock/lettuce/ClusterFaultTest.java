@@ -116,10 +116,12 @@ class ClusterFaultTest {
                         .allMatch(failure -> failure.getMessage().contains(there)));
         silent.resume();
 
-        assertThat(failures).hasSize(403).allSatisfy(failure -> assertThat(failure)
-                .hasMessageContaining(there));
-        assertThat(later).singleElement().satisfies(failure -> assertThat(failure)
-                .hasMessageContaining(there));
+        assertThat(failures)
+                .hasSize(403)
+                .allSatisfy(failure -> assertThat(failure).hasMessageContaining(there));
+        assertThat(later)
+                .singleElement()
+                .satisfies(failure -> assertThat(failure).hasMessageContaining(there));
     }
 
     private static List<Throwable> failures(Flux<Mono<?>> questions) {

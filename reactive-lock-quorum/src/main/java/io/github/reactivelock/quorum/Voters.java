@@ -205,7 +205,8 @@ final class Voters {
     }
 
     private TimeoutException silence(int node, Duration time) {
-        return new TimeoutException("no answer within " + time.toMillis() + " ms: " + all.get(node).whySilent());
+        return new TimeoutException(
+                "no answer within " + time.toMillis() + " ms: " + all.get(node).whySilent());
     }
 
     /** Asks all nodes; see {@link #ask}. */

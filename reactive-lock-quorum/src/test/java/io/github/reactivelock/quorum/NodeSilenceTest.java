@@ -94,7 +94,8 @@ class NodeSilenceTest {
         nodes.get(1).renewal = Mono.error(new IllegalStateException("asks for a password"));
         QuorumLockBackend quorum = QuorumLockBackend.of(allNodes()).withNodeTimeout(Duration.ofMillis(50));
         assertThat(quorum.whySilent("k"))
-                .isEqualTo("look whether its nodes are up and reachable: " + List.of(nodes.get(0), nodes.get(1), nodes.get(2)));
+                .isEqualTo("look whether its nodes are up and reachable: "
+                        + List.of(nodes.get(0), nodes.get(1), nodes.get(2)));
 
         for (Mono<?> question : List.of(
                 quorum.release(claim),

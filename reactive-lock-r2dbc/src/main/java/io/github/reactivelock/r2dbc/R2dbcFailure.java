@@ -100,10 +100,12 @@ final class R2dbcFailure extends RuntimeException {
      * know, and gives them the type of a lost connection.
      */
     private static boolean endsConnection(R2dbcException error) {
-        boolean isLost = error.getSqlState() == null || error.getSqlState().isEmpty()
+        String state = error.getSqlState();
+        boolean isLost = (state == null || state.isEmpty())
                 ? error.getErrorCode() == 0
                 : state(error).matches("08.*|H1000");
-        return Refusal.of(error) == Refusal.PASSES || (Refusal.of(error) == Refusal.OTHER && isLost);
+        Refusal refusal = Refusal.of(error);
+        return refusal == Refusal.PASSES || (refusal == Refusal.OTHER && isLost);
     }
 
     /**

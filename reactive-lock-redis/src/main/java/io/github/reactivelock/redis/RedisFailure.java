@@ -219,7 +219,8 @@ final class RedisFailure extends RuntimeException {
 
     static RedisFailure foreign(RedisConnection connection, String key, String type, Throwable error) {
         return new RedisFailure(
-                "Redis at " + connection.server(key) + " has something that is not a lock under the key '" + key + "' (a "
+                "Redis at " + connection.server(key) + " has something that is not a lock under the key '" + key
+                        + "' (a "
                         + type
                         + "): delete or rename that key, or choose another prefix with RedisBackendOptions.withPrefix",
                 error);

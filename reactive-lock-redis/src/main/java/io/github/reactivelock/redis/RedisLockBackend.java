@@ -133,8 +133,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         RenewalCalls asked = new RenewalCalls(connection, names, calls, options);
         this.replicas = options.replicas() == 0
                 ? null
-                : new RedisReplicas(
-                        asked::renew, connection::server, options.replicaTimeout(), Pauses.ofThisProcess());
+                : new RedisReplicas(asked::renew, connection::server, options.replicaTimeout(), Pauses.ofThisProcess());
         this.renewals = new RedisRenewals(
                 connection, names, Pauses.ofThisProcess(), replicas == null ? asked::renew : replicas::renew);
         this.listing = new RedisListing(connection, names, this::inspect);
@@ -277,8 +276,7 @@ public abstract class RedisLockBackend implements QuorumNode {
     /** By {@code SCAN} on every primary, a thousand keys at a time. A slot that moves meanwhile may be missing. */
     @Override
     public final Mono<LockPage> list(String prefix, String from) {
-        return listing.part(prefix, from)
-                .onErrorMap(error -> RedisFailure.explain(connection, this.prefix, error));
+        return listing.part(prefix, from).onErrorMap(error -> RedisFailure.explain(connection, this.prefix, error));
     }
 
     @Override

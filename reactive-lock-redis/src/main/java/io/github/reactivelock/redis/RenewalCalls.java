@@ -77,7 +77,8 @@ final class RenewalCalls {
         Mono<List<Object>> answer = options.replicas() == 0
                 ? calls.renew(keys, args)
                 : calls.renewAndWait(keys, args, options).doOnNext(this::checkReplicas);
-        return answer.onErrorMap(error -> RedisFailure.explain(connection, connection.server(keys.get(0)), options.prefix(), error))
+        return answer.onErrorMap(error ->
+                        RedisFailure.explain(connection, connection.server(keys.get(0)), options.prefix(), error))
                 .flatMap(reply -> explained(claims, RedisReplies.renewal(claims, reply)));
     }
 

@@ -47,8 +47,8 @@ class RedisReplicasTest {
         AtomicLong clock = new AtomicLong();
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         Sinks.One<RenewalResult> answer = Sinks.one();
-        RedisReplicas replicas =
-                new RedisReplicas(claims -> answer.asMono(), () -> "fake:1", Duration.ofSeconds(1), new Pauses(clock::get, timer));
+        RedisReplicas replicas = new RedisReplicas(
+                claims -> answer.asMono(), () -> "fake:1", Duration.ofSeconds(1), new Pauses(clock::get, timer));
         Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
 
         CompletableFuture<RenewalResult> renewal =
@@ -67,8 +67,8 @@ class RedisReplicasTest {
 
     @Test
     void aPushedGrantHasItsOwnClaimAskAndNoOther() {
-        RedisReplicas replicas =
-                new RedisReplicas(claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), Pauses.ofThisProcess());
+        RedisReplicas replicas = new RedisReplicas(
+                claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), Pauses.ofThisProcess());
         Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
         Mono<ClaimResult> queued = Mono.just(new ClaimResult.Queued(Duration.ofSeconds(1)));
         StepVerifier.create(replicas.asked(claim, queued)).expectNextCount(1).verifyComplete();

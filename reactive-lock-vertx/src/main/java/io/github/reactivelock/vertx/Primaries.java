@@ -61,8 +61,7 @@ final class Primaries {
             Response primary = range.get(2);
             Response host = primary.get(0);
             if (host != null && !host.toString().isEmpty()) { // a node may not know its own
-                ranges.add(new Range(
-                        range.get(0).toInteger(), range.get(1).toInteger(), host + ":" + primary.get(1)));
+                ranges.add(new Range(range.get(0).toInteger(), range.get(1).toInteger(), host + ":" + primary.get(1)));
             }
         }
         known = List.copyOf(ranges);

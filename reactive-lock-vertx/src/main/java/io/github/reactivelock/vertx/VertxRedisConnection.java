@@ -39,9 +39,15 @@ final class VertxRedisConnection implements RedisConnection {
         this.context = DriverThreads.call(() -> ((VertxInternal) vertx).createEventLoopContext());
         this.channelOpener = channelOpener;
         this.endpoint = endpoint;
-        this.commands =
-                new Commands(context, opener, this::slot, mostWaiting, this::demoted, this::replaced, this::refused,
-                        endpoint.isCluster() ? primaries::ask : server -> {});
+        this.commands = new Commands(
+                context,
+                opener,
+                this::slot,
+                mostWaiting,
+                this::demoted,
+                this::replaced,
+                this::refused,
+                endpoint.isCluster() ? primaries::ask : server -> {});
     }
 
     @Override

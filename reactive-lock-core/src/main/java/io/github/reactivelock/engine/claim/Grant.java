@@ -175,7 +175,8 @@ public final class Grant implements Renewals.Due {
     /** Why it is over, if its deadline has passed: a pause of this process says nothing of the store. */
     public LockLostException expiry(long token) {
         boolean isUnanswered = failure == null && renewing && !wasPausedSinceAsked();
-        Throwable cause = isUnanswered ? services.gate.silence(claim.key(), services.timing.now() - renewalAskedAt) : failure;
+        Throwable cause =
+                isUnanswered ? services.gate.silence(claim.key(), services.timing.now() - renewalAskedAt) : failure;
         boolean wasToEnd = claim.keeping() == Claim.Keeping.ONCE; // though the store may have been asked in a doubt
         return new LockLostException(
                 claim.key(), token, cause == null || wasToEnd ? LossReason.EXPIRED : LossReason.UNREACHABLE, cause);

@@ -37,7 +37,10 @@ public final class Queries {
 
     /** The store is connected, and would grant locks as far as it can be asked. */
     public Mono<Void> ready() {
-        return asked(READY_KEY, "asked", () -> connected().then(timed(() -> services.backend.probe(READY_KEY), silence(READY_KEY))))
+        return asked(
+                        READY_KEY,
+                        "asked",
+                        () -> connected().then(timed(() -> services.backend.probe(READY_KEY), silence(READY_KEY))))
                 .takeUntilOther(refusal(engine.end, READY_KEY))
                 .onErrorMap(
                         e -> !(e instanceof LockException),

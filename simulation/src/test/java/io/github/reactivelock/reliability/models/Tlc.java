@@ -71,8 +71,7 @@ final class Tlc {
                 ALL_STATES);
     }
 
-    private static Finding check(
-            Configuration configuration, List<Path> modules, String recorded, List<String> way) {
+    private static Finding check(Configuration configuration, List<Path> modules, String recorded, List<String> way) {
         try {
             Path directory = Files.createTempDirectory("reactive-lock-model-");
             try {
