@@ -5,8 +5,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The entries of claims in a store. What returns a publisher is cold, and an error of it is an interruption, after which
- * the store is asked again.
+ * The entries of claims in a store. What returns a publisher is cold, and an error of it is an interruption, after
+ * which the store is asked again.
  *
  * @param <P> a place in the line
  * @param <E> a claim's entry
@@ -39,7 +39,8 @@ public interface Entries<P extends Place, E extends ClaimEntry<P>> {
     Mono<Void> untilChanged(String key, P place);
 
     /**
-     * Tells how long a hold that begins now may be relied upon, which is not longer than the session is certain to last.
+     * Tells how long a hold that begins now may be relied upon, which is not longer than the session is certain to
+     * last.
      *
      * @return zero if the store has to be asked first: the claim is asked about again instead
      */

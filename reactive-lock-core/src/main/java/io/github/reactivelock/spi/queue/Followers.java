@@ -13,9 +13,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Follows claims that wait until they are in. One for the whole, or behind one for the whole, watches the one place that
- * keeps it out. One that waits for units looks at the line whenever that changes, with one watch for all of them on a
- * lock. Safe for use from any thread.
+ * Follows claims that wait until they are in. One for the whole, or behind one for the whole, watches the one place
+ * that keeps it out. One that waits for units looks at the line whenever that changes, with one watch for all of them
+ * on a lock. Safe for use from any thread.
  *
  * @param <P> a place in the line
  * @param <E> a claim's entry

@@ -7,8 +7,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Claims of holds whose release got no answer, until that is confirmed or their lease is over. The first deletion may
- * have been carried out, so that the next one finds nothing; but the hold was in force when the first was sent. Safe for
- * use from any thread.
+ * have been carried out, so that the next one finds nothing; but the hold was in force when the first was sent. Safe
+ * for use from any thread.
  */
 public final class UnansweredReleases {
 

@@ -41,8 +41,8 @@ final class Tlc {
     }
 
     /**
-     * A promise that is broken without a rule is mostly found by some thousand walks at random, always the same ones, in
-     * seconds. All states are looked at where it is not, and where a promise is to hold.
+     * A promise that is broken without a rule is mostly found by some thousand walks at random, always the same ones,
+     * in seconds. All states are looked at where it is not, and where a promise is to hold.
      */
     static Finding check(Configuration configuration) {
         List<Path> modules = List.of(Configuration.directory().resolve(configuration.model() + ".tla"));
