@@ -82,6 +82,7 @@ abstract class FailureCases extends Cases {
         CompletableFuture<LockHandle> waiting =
                 client(backend).with(shortLease()).acquire(key).toFuture();
         untilQueued(holding, key, 1);
+        Await.until("the client knows its place", () -> backend.answered() == 1);
         AtomicInteger asked = new AtomicInteger();
         backend.onClaim(claim -> asked.getAndIncrement() == 0 ? FaultyBackend.unreachable(claim) : claim);
         Await.until("a question failed", () -> asked.get() > 0);
