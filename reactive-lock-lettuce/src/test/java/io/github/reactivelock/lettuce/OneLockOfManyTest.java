@@ -180,7 +180,6 @@ class OneLockOfManyTest {
         Claim unused4 = taken(claim("b"));
         fixture.redis.set("{reactivelock:text}", "somebody's");
         queue(backend, claim("b"));
-        fixture.redis.del("{reactivelock:b}:waiters");
         fixture.redis.set("{reactivelock:b}:waiters", "somebody's");
 
         List<LockInfo.Held> held = new ArrayList<>();
@@ -204,7 +203,6 @@ class OneLockOfManyTest {
         LockHandle good = client.permits(1, 2).acquire("good").block(RedisFixture.PATIENCE);
         LockHandle goodOfOther = other.permits(1, 2).acquire("good").block(RedisFixture.PATIENCE);
         LockHandle whole = client.acquire("whole").block(RedisFixture.PATIENCE);
-        fixture.redis.del("{reactivelock:bad}:queue");
         fixture.redis.set("{reactivelock:bad}:queue", "somebody's");
 
         assertThat(bad.lost().block(RedisFixture.PATIENCE).getCause()).hasMessageContaining("{reactivelock:bad}:queue");
