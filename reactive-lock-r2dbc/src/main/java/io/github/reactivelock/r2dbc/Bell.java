@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +32,9 @@ import reactor.core.publisher.Sinks;
  * IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring between two of them is not lost. A ring is only
  * a hint: what was granted is found by looking, and one that is lost is made up for when the sleep is over.
  *
+ * <p>In MySQL it sleeps in {@code SLEEP}. In MariaDB it waits for a name that one client of the server has, the anchor.
+ * The first listener gets it. Its connection keeps the anchor and does nothing else, and another one listens.
+ *
  * <pre>
  * state     event                                            -> what follows
  * ABSENT    a claim waits, and the next try is due           -> OPENING (claims are looked for until it HEARS)
@@ -40,6 +44,7 @@ import reactor.core.publisher.Sinks;
  * UNPROVED  slept through its own rings                      -> DEAF
  * HEARS     a ring ended the sleep, or a claim was served    -> looks, sleeps again
  * HEARS     slept through                                    -> sleeps again
+ * any       got the anchor                                   -> keeps that connection; ABSENT, the next try is due
  * HEARS     ten seconds without a ring, or a doubt           -> rings for itself in its next sleep
  * HEARS     slept through its own rings                      -> DEAF
  * HEARS     slept through others' rings again and again      -> DEAF
@@ -90,14 +95,15 @@ final class Bell {
     }
 
     /** What a statement of the listener answered. */
-    private record Turn(boolean isOwn, boolean isRung, List<Line> served) {
+    private record Turn(boolean isOwn, boolean isAnchor, boolean isRung, List<Line> served) {
 
-        static final Turn RUNG = new Turn(true, true, List.of());
+        static final Turn RUNG = new Turn(true, false, true, List.of());
 
         static Turn of(List<Line> lines) {
             Line end = lines.stream().filter(Line::isEnd).findFirst().orElse(new Line(".", 1, 0));
             return new Turn(
-                    end.token() == 1,
+                    end.token() >= 1,
+                    end.token() == 2,
                     end.age() == 1,
                     lines.stream().filter(line -> !line.isEnd()).toList());
         }
@@ -134,6 +140,9 @@ final class Bell {
     private volatile boolean asleep;
 
     private final Sinks.Empty<Void> over = Sinks.empty();
+    /** For which the listeners of MariaDB wait, if it is ours. */
+    private final AtomicReference<@Nullable Connection> anchor = new AtomicReference<>();
+
     private int lost;
     private boolean sleptThrough;
 
@@ -179,6 +188,8 @@ final class Bell {
                             over.tryEmitEmpty();
                         } else if (isWanted()) {
                             listen();
+                        } else {
+                            FireAndForget.run("leaving the anchor", unanchored());
                         }
                     })));
         }
@@ -219,8 +230,9 @@ final class Bell {
                     : Mono.just(true);
             return Pauses.ofThisProcess()
                     .timeout(woken, LONGEST_PAUSE, Mono.just(false))
-                    .doFinally(end -> life.dispose())
-                    .then();
+                    .then(Mono.<Void>fromRunnable(life::dispose))
+                    .then(unanchored())
+                    .doFinally(end -> life.dispose());
         });
     }
 
@@ -237,6 +249,9 @@ final class Bell {
     }
 
     private Mono<Void> end(Connection connection) {
+        if (anchor.get() == connection) {
+            return Mono.empty();
+        }
         return Surroundings.isLent(connection) ? Database.giveBack(connection) : database.discard(connection);
     }
 
@@ -356,8 +371,24 @@ final class Bell {
                         ended.set(true);
                     })
                     .doOnNext(turn -> judge(turn, rings.get() == RINGS))
-                    .thenReturn(true);
+                    .flatMap(turn -> turn.isAnchor() ? anchored(session, name) : Mono.just(true));
         });
+    }
+
+    /** Keeps the connection for which listeners wait from now on. Rings are for the next one, so it gives the name back. */
+    private Mono<Boolean> anchored(Session session, String name) {
+        Mono<Boolean> released = session.one("unlisten", Bell::isTaken, name);
+        return inTime(released.onErrorResume(R2dbcFailure::isRung, rung -> released))
+                .flatMap(done -> ended(anchor.getAndSet(session.connection())))
+                .thenReturn(false);
+    }
+
+    private Mono<Void> unanchored() {
+        return Mono.defer(() -> ended(anchor.getAndSet(null)));
+    }
+
+    private Mono<Void> ended(@Nullable Connection connection) {
+        return connection == null ? Mono.empty() : database.discard(connection);
     }
 
     /** Waits until something waits, but not for ever. */
@@ -403,6 +434,9 @@ final class Bell {
             lost += LOST;
         } else if (isNews) {
             lost = Math.max(0, lost - 1);
+        }
+        if (turn.isAnchor()) {
+            return;
         }
         sleptThrough = !turn.isRung() && turn.served().isEmpty();
         if (lost >= TOO_MANY_LOST) {

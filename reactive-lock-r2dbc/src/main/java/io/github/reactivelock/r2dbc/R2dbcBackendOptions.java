@@ -60,7 +60,7 @@ public final class R2dbcBackendOptions {
 
     /**
      * How many connections a backend opens that makes its own pool. PostgreSQL, MariaDB
-     * and MySQL need one more, to be woken over.
+     * and MySQL need one more, to be woken over; of the clients of one MariaDB, one needs two more.
      *
      * @return at least one
      */

@@ -280,13 +280,14 @@ SET SESSION autocommit = 1, SESSION lock_wait_timeout = 2,
 
 -- name: listen mariadb
 -- Looks which of the claims were served, and for how many microseconds they have been; sleeps if none was, and looks again. One
--- request: a ring that comes between a look and the next sleep would be lost. DO, because it ends without an error when it is
--- rung for, and without a table, because one that sleeps would keep it open. A connection that others share must not sleep.
--- The row with a dot says whether it is one's own, and whether a ring ended the sleep.
+-- request: a ring that comes between a look and the next sleep would be lost. It sleeps by waiting for a name that another connection
+-- has, because who ends MariaDB's SLEEP may stand still with it, and all who sleep with them. DO, because it ends without an error
+-- when it is rung for, and without a table, because one that sleeps would keep it open. A connection that others share must not sleep.
+-- The row with a dot says whether it is one's own (1), and has got that name (2), and whether a ring ended the sleep.
 BEGIN NOT ATOMIC
     DECLARE asked_name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
     DECLARE is_own, asleep_at BIGINT;
-    DECLARE is_rung BIGINT DEFAULT 0;
+    DECLARE is_rung, is_anchor BIGINT DEFAULT 0;
     SET is_own = coalesce(IS_USED_LOCK(asked_name) = CONNECTION_ID(), 0);
     IF is_own = 1 AND NOT EXISTS (
         SELECT 1 FROM ${lock} FORCE INDEX (PRIMARY)
@@ -296,10 +297,11 @@ BEGIN NOT ATOMIC
         WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '=')
     THEN
         SET asleep_at = ${now};
-        DO SLEEP(2);
-        SET is_rung = ${now} - asleep_at < 1900000;
+        DO GET_LOCK('reactive_lock', 2);
+        SET is_anchor = coalesce(IS_USED_LOCK('reactive_lock') = CONNECTION_ID(), 0);
+        SET is_rung = is_anchor = 0 AND ${now} - asleep_at < 1900000;
     END IF;
-    SELECT '.' AS claim_id, is_own AS token, is_rung AS age
+    SELECT '.' AS claim_id, is_own + is_anchor AS token, is_rung AS age
     UNION ALL
     SELECT claim_id, token, ${now} - token FROM ${lock} FORCE INDEX (PRIMARY)
     WHERE lock_key ${keys} AND claim_id ${ids} AND lease_end > ${now}
@@ -322,6 +324,9 @@ SELECT '.' AS claim_id, CAST(@rlock_own AS SIGNED) AS token,
 
 -- name: listener mariadb
 SELECT GET_LOCK(?, ?) AS taken
+
+-- name: unlisten mariadb
+SELECT RELEASE_LOCK(?) AS taken
 
 -- name: silence mariadb
 -- An earlier connection of the same client, whose server has not noticed yet that it is gone, still has the name.

@@ -8,14 +8,17 @@ import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.Share;
 import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryOptions;
+import io.r2dbc.spi.R2dbcException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
@@ -23,12 +26,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** A waiting claim of MariaDB or MySQL is woken by who serves it, and looks for itself where it cannot be. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BellTest {
 
     private static final Duration LEASE = Duration.ofMinutes(10);
+    /** In SLEEP or in GET_LOCK. */
+    private static final String ASLEEP = "state IN ('User sleep', 'User lock')";
+
+    private static final int RINGS_OF_EACH = 500;
 
     private Databases database;
 
@@ -121,7 +129,7 @@ class BellTest {
     /** Ends the connection of who sleeps; zero if none does. */
     private long endedOne() {
         long listener = database.select(
-                "SELECT max(id) FROM information_schema.processlist WHERE state = 'User sleep' HAVING max(id) > 0");
+                "SELECT max(id) FROM information_schema.processlist WHERE " + ASLEEP + " HAVING max(id) > 0");
         return listener == 0 ? 0 : Math.max(0, database.execute("KILL " + listener));
     }
 
@@ -177,6 +185,83 @@ class BellTest {
             waiter.untilTold(other);
             waiter.released(one);
             waiter.released(other);
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+
+    /** Names of the listeners whose claims wait for a key. */
+    private List<String> listenersOf(String key) {
+        return Mono.usingWhen(
+                        database.factory().create(),
+                        connection -> Flux.from(connection
+                                        .createStatement("SELECT client FROM reactive_lock_waiter WHERE lock_key = '" + key + "'")
+                                        .execute())
+                                .concatMap(result -> result.map((row, metadata) -> Bell.name(row.get(0, String.class))))
+                                .collectList(),
+                        Connection::close)
+                .block(Databases.LIMIT);
+    }
+
+    /** Rings one after the other, each with a limit of the server on it; how many met that. */
+    private Mono<Long> ringsThatWereStuck(List<String> listeners, int seed) {
+        ConnectionFactory limited = Databases.IS_MYSQL
+                ? database.factory()
+                : Databases.beginningWith("SET SESSION max_statement_time = 1", database.factory());
+        return Mono.usingWhen(
+                limited.create(),
+                connection -> Flux.range(seed, RINGS_OF_EACH)
+                        .concatMap(turn -> ended(connection, listeners.get(turn * 7 % listeners.size())))
+                        .filter(wasStuck -> wasStuck)
+                        .count(),
+                Connection::close);
+    }
+
+    private static Mono<Boolean> ended(Connection connection, String listener) {
+        String kill = "KILL QUERY IS_USED_LOCK('" + listener + "')";
+        String ring = Databases.IS_MYSQL
+                ? kill
+                : "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; " + kill + "; DO 0; END";
+        return Databases.number(connection, ring)
+                .thenReturn(false)
+                .onErrorResume(
+                        R2dbcException.class,
+                        error -> R2dbcFailure.isUnheard(error) ? Mono.just(false) : error.getErrorCode() == 1969 ? Mono.just(true) : Mono.error(error));
+    }
+
+    /**
+     * Who falls asleep in MariaDB's SLEEP has a mutex of all who sleep and asks for one that its killer has, which waits
+     * for the first, two seconds long. Every other ring stands behind these two, and every new connection.
+     */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("driversOfAnyFactory")
+    void listenersThatAreRungAllTheTimeKeepNothingStuck(Databases driver) {
+        R2dbcLockBackend holding = connected(driver);
+        List<Waiter> waiters =
+                Stream.generate(() -> new Waiter(connected(driver))).limit(8).toList();
+        try {
+            Claim held = held(holding, claim("all the time", Share.WHOLE));
+            List<Claim> claims = waiters.stream()
+                    .map(waiter -> waiter.waits(claim("all the time", Share.WHOLE)))
+                    .toList();
+            waiters.forEach(Waiter::hears);
+            List<String> listeners = listenersOf("all the time");
+            assertThat(listeners).hasSize(waiters.size());
+
+            long stuck = Flux.range(0, 4)
+                    .flatMap(ringer -> ringsThatWereStuck(listeners, ringer))
+                    .reduce(0L, Long::sum)
+                    .block(Databases.LIMIT);
+
+            assertThat(stuck)
+                    .as("a machine that stands still may stop a few of 2,000")
+                    .isLessThan(4 * RINGS_OF_EACH / 100);
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+            for (int i = 0; i < claims.size(); i++) {
+                waiters.get(i).untilTold(claims.get(i));
+                waiters.get(i).released(claims.get(i));
+            }
+        } finally {
+            waiters.forEach(Waiter::close);
         }
         holding.close().block(Databases.LIMIT);
     }
@@ -241,7 +326,7 @@ class BellTest {
                     + (Databases.IS_MYSQL ? "performance_schema" : "information_schema")
                     + ".global_status WHERE variable_name = 'SLOW_QUERIES'";
             long before = database.select(slow);
-            String asleep = "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep'";
+            String asleep = "SELECT count(*) FROM information_schema.processlist WHERE " + ASLEEP;
             Databases.until("it sleeps", () -> database.select(asleep) > 0);
 
             ConnectionFactory impatient = Databases.beginningWith("SET lock_wait_timeout = 1", database.factory());
@@ -294,7 +379,7 @@ class BellTest {
             Claim waiting = waiter.waits(claim("limited", Share.WHOLE));
             waiter.hears();
             String asleep =
-                    "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep' AND time > 0";
+                    "SELECT count(*) FROM information_schema.processlist WHERE " + ASLEEP + " AND time > 0";
             Databases.until("it sleeps for longer than that", () -> database.select(asleep) > 0);
 
             assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
