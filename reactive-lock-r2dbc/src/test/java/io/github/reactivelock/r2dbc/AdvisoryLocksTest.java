@@ -41,7 +41,7 @@ class AdvisoryLocksTest {
 
     @AfterAll
     void stop() {
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
         postgres.close();
     }
 
@@ -120,7 +120,7 @@ class AdvisoryLocksTest {
                     .withMessageContaining("was lost while its work ran");
             proxy.cut();
             Databases.until("nothing is held", () -> postgres.select(HELD) == 0);
-            silent.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(silent);
         }
     }
 
@@ -141,7 +141,7 @@ class AdvisoryLocksTest {
                     .withMessageContaining("was lost while its work ran");
             proxy.cut();
             Databases.until("nothing is held", () -> postgres.select(HELD) == 0);
-            silent.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(silent);
         }
     }
 
@@ -165,7 +165,7 @@ class AdvisoryLocksTest {
                         .withCauseInstanceOf(TimeoutException.class);
             }
             proxy.cut();
-            silent.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(silent);
         }
     }
 

@@ -87,7 +87,7 @@ class BatchTest extends EachDatabase {
                 .isBetween(1L, before + 5);
         get(Flux.fromIterable(held).concatMap(backend::release).then());
         get(backend.close().then(other.close()));
-        boolean unused = get(one.disposeLater().thenReturn(true));
+        Databases.dispose(one);
     }
 
     /** Renews so many, looks closer at one that is not held, waits for so many, and cleans. */

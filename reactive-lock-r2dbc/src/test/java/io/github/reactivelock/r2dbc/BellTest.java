@@ -365,7 +365,8 @@ class BellTest {
             waiter.untilTold(waiting);
             waiter.released(waiting);
         }
-        pool.disposeLater().then(holding.close()).block(Databases.LIMIT);
+        Databases.dispose(pool);
+        holding.close().block(Databases.LIMIT);
     }
 
     @ParameterizedTest(autoCloseArguments = false)

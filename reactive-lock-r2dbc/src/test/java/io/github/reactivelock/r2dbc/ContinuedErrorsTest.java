@@ -42,7 +42,7 @@ class ContinuedErrorsTest extends EachDatabase {
 
         assertThat(once.recorded(key, DAY, Mono.just("done")).block(Databases.LIMIT))
                 .isEqualTo("done");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     private static Mono<Long> insert(io.r2dbc.spi.Connection connection, String key) {
@@ -81,7 +81,7 @@ class ContinuedErrorsTest extends EachDatabase {
         }
 
         assertThat(database.select(written)).isZero();
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -98,6 +98,6 @@ class ContinuedErrorsTest extends EachDatabase {
                         .fencingGuard()
                         .write("k", 5, connection -> Mono.just("done"))))
                 .isInstanceOf(Exception.class);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 }

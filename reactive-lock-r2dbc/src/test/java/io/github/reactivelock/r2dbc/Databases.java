@@ -23,6 +23,7 @@ import java.util.Locale;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.reactivestreams.Publisher;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -165,6 +166,18 @@ record Databases(String url, Runnable end) implements AutoCloseable {
                 .maxSize(size)
                 .allocatorSubscribeOn(Schedulers.boundedElastic())
                 .build());
+    }
+
+    /**
+     * Closes a pool. reactor-pool may destroy a connection twice that comes back in the moment its pool is closed, and
+     * fails then; the pool is closed all the same.
+     */
+    static void dispose(ConnectionPool pool) {
+        pool.disposeLater()
+                .onErrorComplete(error -> Exceptions.unwrapMultiple(error).stream()
+                        .allMatch(each -> each instanceof IllegalArgumentException
+                                && String.valueOf(each.getMessage()).startsWith("Too many permits")))
+                .block(LIMIT);
     }
 
     /** Comes first: it loads the driver, and H2's engine, for which a busy machine takes its time. */

@@ -104,7 +104,7 @@ class FaultTest {
 
         Flux.from(taken.close()).blockLast(Databases.LIMIT);
         client.acquire("exhausted").flatMap(LockHandle::release).retry(5).block(Databases.LIMIT);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @Test

@@ -104,7 +104,7 @@ class GivenBackTest extends EachDatabase {
         }
 
         assertThat(counting.opened()).hasValue(1);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -125,7 +125,7 @@ class GivenBackTest extends EachDatabase {
         }
 
         assertThat(counting.opened()).hasValue(1);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /**
@@ -150,7 +150,7 @@ class GivenBackTest extends EachDatabase {
                             .block(Databases.LIMIT))
                     .isEqualTo(7);
         }
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /** Its first connection refuses one statement because of a conflict, and never rolls back. */
@@ -209,7 +209,8 @@ class GivenBackTest extends EachDatabase {
                         .isEqualTo(1);
                 assertThat(other.release(owner).block(Databases.LIMIT)).isTrue();
                 assertThat(backend.release(reader).block(Databases.LIMIT)).isTrue();
-                backend.close().then(other.close()).then(pool.disposeLater()).block(Databases.LIMIT);
+                backend.close().then(other.close()).block(Databases.LIMIT);
+                Databases.dispose(pool);
             }
         });
     }
@@ -228,7 +229,7 @@ class GivenBackTest extends EachDatabase {
                     .isEqualTo(1);
 
             assertThat(tapped.opened()).as(database.toString()).hasValue(2);
-            pool.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(pool);
         });
     }
 
@@ -276,7 +277,7 @@ class GivenBackTest extends EachDatabase {
                         .as(name)
                         .isEqualTo("run 1");
             });
-            pool.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(pool);
         }
     }
 
@@ -307,7 +308,7 @@ class GivenBackTest extends EachDatabase {
                     .withMessageContaining("lost while its work ran");
             assertThat(cancelled).as(name).isTrue();
         }
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)

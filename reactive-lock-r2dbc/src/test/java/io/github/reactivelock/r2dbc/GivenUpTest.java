@@ -133,7 +133,7 @@ class GivenUpTest {
             assertThat(patient.withRowLock(key, Mono.just("next")).block(Databases.LIMIT))
                     .isEqualTo("next");
         }
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /** The same in a transaction of the application, which goes on as long as the application wants. */

@@ -145,7 +145,7 @@ class HandedOverTest {
 
             assertThat(List.of(first, none, third))
                     .allSatisfy(each -> assertThat(each).succeedsWithin(Databases.LIMIT));
-            pool.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(pool);
         }
 
         assertThat(seen.stream().distinct())

@@ -97,7 +97,7 @@ class HiddenPoolTest {
 
         Databases.until("both listen", () -> postgres.select(LISTENING) == 2);
         holding.close().then(waiting.close()).block(Databases.LIMIT);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @Test
@@ -112,6 +112,6 @@ class HiddenPoolTest {
         }
 
         holding.close().then(waiting.close()).block(Databases.LIMIT);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 }

@@ -117,7 +117,7 @@ class ModesTest {
 
             assertThat(Databases.select(safe, "SELECT @@sql_safe_updates")).isEqualTo(1);
             backend.close().block(Databases.LIMIT);
-            safe.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(safe);
         }
     }
 

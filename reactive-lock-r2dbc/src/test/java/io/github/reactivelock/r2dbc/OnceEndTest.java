@@ -98,7 +98,7 @@ class OnceEndTest extends EachDatabase {
         assertThat(full).isPositive();
         assertThat(database.select(keptUntil)).isEqualTo(full);
         Mono.from(slow.close()).block(Databases.LIMIT);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /** A connection whose first taking of a key reaches the server, whatever its caller does, when the test says so. */
@@ -166,7 +166,7 @@ class OnceEndTest extends EachDatabase {
                 "the key is free again",
                 () -> Objects.equals(once.run(key, LONG, Mono.just("it ran")).block(Databases.LIMIT), "it ran"));
         Mono.from(slow.close()).block(Databases.LIMIT);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /** The connection's first look at a key comes when no key is there any more. */
@@ -217,7 +217,7 @@ class OnceEndTest extends EachDatabase {
         assertThat(looks).hasValue(2);
         running.dispose();
         Mono.from(other.close()).block(Databases.LIMIT);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -237,7 +237,7 @@ class OnceEndTest extends EachDatabase {
 
         assertThat(database.select("SELECT count(*) FROM reactive_lock_once WHERE outcome = '" + key + "'"))
                 .isEqualTo(1);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -253,7 +253,7 @@ class OnceEndTest extends EachDatabase {
 
         assertThat(once.recorded(key, LONG, Mono.just("twice")).block(Databases.LIMIT))
                 .isEqualTo("receipt");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -267,6 +267,6 @@ class OnceEndTest extends EachDatabase {
         assertThatThrownBy(() -> RowLocks.using(pool, LONG).withRowLock("order \ud800", Mono.just("it")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("UTF-8");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 }

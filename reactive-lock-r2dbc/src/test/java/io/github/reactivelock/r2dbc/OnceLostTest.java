@@ -63,7 +63,7 @@ class OnceLostTest extends EachDatabase {
                             "SELECT count(*) FROM reactive_lock_once WHERE run_id = 'another' AND outcome IS NULL"))
                     .isEqualTo(1);
         }
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -83,7 +83,7 @@ class OnceLostTest extends EachDatabase {
 
         assertThat(once.recorded(key, LONG, Mono.just("again")).block(Databases.LIMIT))
                 .isEqualTo("rows 1");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /** A database that gives no connection from some moment on. */
@@ -128,7 +128,7 @@ class OnceLostTest extends EachDatabase {
                 "it is written",
                 () -> database.select("SELECT count(*) FROM reactive_lock_once WHERE outcome = 'done'") == 1);
         database.execute("DELETE FROM reactive_lock_once");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @Test

@@ -64,7 +64,7 @@ class OnceTest {
 
         assertThat(values).containsExactly(1);
         assertThat(ran).hasValue(1);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -88,7 +88,7 @@ class OnceTest {
         }
         end.tryEmitValue("done").orThrow();
         assertThat(work.orTimeout(1, TimeUnit.MINUTES).join()).isEqualTo("done");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -105,7 +105,7 @@ class OnceTest {
                         .recorded(key, LONG, Mono.just("receipt 2"))
                         .block(Databases.LIMIT))
                 .isEqualTo("receipt 1");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -126,7 +126,7 @@ class OnceTest {
         Databases.until(
                 "the key is free",
                 () -> "done".equals(once.run(key, LONG, Mono.just("done")).block(Databases.LIMIT)));
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -141,7 +141,7 @@ class OnceTest {
         Databases.until(
                 "it runs again",
                 () -> "new".equals(once.recorded(key, LONG, Mono.just("new")).block(Databases.LIMIT)));
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /** A database that a test cuts off: some connections fail, or all of them come late. */
@@ -187,7 +187,7 @@ class OnceTest {
         assertThat(first).isEqualTo("receipt 1");
         assertThat(once.recorded(key, LONG, charge).block(Databases.LIMIT)).isEqualTo("receipt 1");
         assertThat(charged).hasValue(1);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -212,7 +212,7 @@ class OnceTest {
                 "there is a receipt", () -> once.recorded(key, LONG, charge).block(Databases.LIMIT) != null);
         assertThat(once.recorded(key, LONG, charge).block(Databases.LIMIT)).isEqualTo("receipt 1");
         assertThat(charged).hasValue(1);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -233,7 +233,7 @@ class OnceTest {
             assertThat(once.recorded(key, LONG, Mono.just("another")).block(Databases.LIMIT))
                     .isEqualTo(receipt);
         }
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -265,7 +265,7 @@ class OnceTest {
         assertThatThrownBy(() -> work.get(60, TimeUnit.SECONDS)).hasMessageContaining("was lost while its work ran");
         assertThat(cancelled).hasValue(1);
         gate.tryEmitEmpty().orThrow();
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -289,7 +289,7 @@ class OnceTest {
         assertThat(work.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo("one");
         assertThat(once.recorded(key, LONG, Mono.just("twice")).block(Databases.LIMIT))
                 .isEqualTo("one");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -320,6 +320,6 @@ class OnceTest {
         assertThat(database.select("SELECT count(*) FROM reactive_lock_once WHERE expires = 5"))
                 .isZero();
         assertThat(living).isPositive();
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 }

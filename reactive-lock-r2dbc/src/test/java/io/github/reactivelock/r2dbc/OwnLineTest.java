@@ -105,7 +105,8 @@ class OwnLineTest {
             Databases.until("the next one is told to ask", () -> signals.contains(new Signal.Recheck("lost answer")));
             assertThat(backend.claim(next).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
             listening.dispose();
-            backend.close().then(pool.disposeLater()).block(Databases.LIMIT);
+            backend.close().block(Databases.LIMIT);
+            Databases.dispose(pool);
         }
     }
 
@@ -134,7 +135,7 @@ class OwnLineTest {
                     .block(Databases.LIMIT);
             listening.dispose();
             Flux.just(holding, waiting).concatMap(LockClient::close).then().block(Databases.LIMIT);
-            pool.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(pool);
         }
     }
 

@@ -69,7 +69,7 @@ class RowLocksTest {
         Flux.range(0, 8).flatMap(flow -> increment.repeat(4), 8).then().block(Databases.LIMIT);
 
         assertThat(database.select("SELECT amount FROM counter WHERE id = 1")).isEqualTo(before + 40);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -89,7 +89,7 @@ class RowLocksTest {
         assertThat(database.select("SELECT count(*) FROM counter WHERE id = 9")).isZero();
         assertThat(rows.withRowLock(key, Mono.just("next")).block(Databases.LIMIT))
                 .isEqualTo("next");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -108,7 +108,7 @@ class RowLocksTest {
 
         assertThat(rows.withRowLock(key, Mono.just("next")).block(Databases.LIMIT))
                 .isEqualTo("next");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -123,7 +123,7 @@ class RowLocksTest {
         assertThatThrownBy(() -> twice.block(Databases.LIMIT))
                 .isInstanceOf(R2dbcTimeoutException.class)
                 .hasMessageContaining(key);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -140,7 +140,7 @@ class RowLocksTest {
                 .hasMessageContaining("more connections");
 
         assertThat(ran).hasValue(0);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     private static Connection transaction(Databases database, String level) {
@@ -183,7 +183,7 @@ class RowLocksTest {
                 .isEqualTo("other");
         assertThatThrownBy(() -> on(patient.lock(mine, key))).hasMessageContaining("begin a transaction first");
         end(mine);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -225,7 +225,7 @@ class RowLocksTest {
                         .isTrue());
 
         end(late);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -263,7 +263,7 @@ class RowLocksTest {
         assertThat(database.select("SELECT count(*) FROM reactive_lock_row WHERE locked_at > 5"))
                 .isEqualTo(1);
         end(mine);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /** H2 closes a session also while a thread is in it, and what that thread does then stays in the database. */
@@ -284,7 +284,7 @@ class RowLocksTest {
 
             end(holder);
             Databases.until("it is closed", () -> closed.get() > 0);
-            pool.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(pool);
         }
     }
 
@@ -330,7 +330,7 @@ class RowLocksTest {
 
             assertThat(done).hasSize(20);
             only.dispose();
-            pool.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(pool);
         }
     }
 }

@@ -246,7 +246,7 @@ class ScriptsTest {
                         .as(name)
                         .isEqualTo(77);
                 assertThat(tapped.opened()).as(name).hasValue(2);
-                pool.disposeLater().block(Databases.LIMIT);
+                Databases.dispose(pool);
             });
         }
     }
@@ -330,7 +330,7 @@ class ScriptsTest {
             assertThat(Databases.select(pool, "SELECT @@SESSION.autocommit")).isEqualTo(commits.endsWith("1") ? 1 : 0);
             assertThat(get(lent.release(last))).isTrue();
             get(lent.close().then(other.close()));
-            pool.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(pool);
         }
     }
 }

@@ -87,7 +87,7 @@ class SpringTest {
                         .withRowLock(key, Mono.just("other"))
                         .block(Databases.LIMIT))
                 .isEqualTo("other");
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -106,7 +106,7 @@ class SpringTest {
             assertThat(rows.withRowLock("key", Mono.just("outside")).block(Databases.LIMIT))
                     .isEqualTo("outside");
         }
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -125,7 +125,7 @@ class SpringTest {
                 .hasMessageContaining("rolled back");
 
         assertThat(database.select("SELECT amount FROM counter WHERE id = 1")).isEqualTo(before);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     /** As one that traces. */
@@ -192,7 +192,7 @@ class SpringTest {
                         .isEqualTo(1);
             }
         }
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
@@ -222,6 +222,6 @@ class SpringTest {
             assertThat(once.run(key, day, work).blockOptional(Databases.LIMIT)).isEmpty();
         }
         assertThat(database.select("SELECT amount FROM counter WHERE id = 1")).isEqualTo(before + 4);
-        pool.disposeLater().block(Databases.LIMIT);
+        Databases.dispose(pool);
     }
 }

@@ -37,7 +37,7 @@ abstract class SqlContract extends LockBackendContract {
     @AfterAll
     void stop() {
         if (lent != null) {
-            lent.disposeLater().block(Databases.LIMIT);
+            Databases.dispose(lent);
         }
         database.close();
     }
