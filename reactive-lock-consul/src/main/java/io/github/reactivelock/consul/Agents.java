@@ -52,7 +52,7 @@ final class Agents {
     /** For questions about holds, which stand behind no others. */
     private static final int HOLDS = 16;
 
-    private static final int WATCHES = 96;
+    static final int WATCHES = 96;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(400);

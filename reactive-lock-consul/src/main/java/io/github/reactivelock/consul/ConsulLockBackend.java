@@ -98,7 +98,7 @@ public final class ConsulLockBackend implements LockBackend {
         this.names = new KeyLayout(options.prefix());
         this.session = new Session(this.agents, options);
         this.keys = new Keys(this.agents, names);
-        Watches watches = new Watches(this.agents, keys);
+        Watches watches = new Watches(this.agents, keys, names);
         this.pushes = new SignalSink(this.agents, keys, watches, session, () -> names.notice(id.get()));
         this.queue = new ClaimRegistry(this.agents, keys, watches, names, session, options, id::get, pushes);
         this.observer = new Observer(this.agents, keys, watches, names);

@@ -5,18 +5,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
+import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 
 /** A crowd of claims of one client on one lock: what leaves for the agent at a time. */
 class ManyWaitersTest extends Fixture {
 
     private static final int MANY = 400;
+    private static final int MANY_LOCKS = 500;
 
     @Test
     void aCrowdLeavesALittleAtATimeAndARenewalBeforeIt() {
@@ -63,6 +72,61 @@ class ManyWaitersTest extends Fixture {
             assertThat(agent.watches()).as("of %d waiters", waiting.size()).isZero();
             closeAll();
         }
+    }
+
+    @Test
+    void eachOfManyLocksIsWatchedAllTheTime() {
+        try (SlowAgent agent = new SlowAgent(server)) {
+            ConsulLockBackend holder = backend();
+            ConsulLockBackend waiter = opened(ConsulLockBackend.connect(agent.address(), Consuls.patient()));
+            Queue<Signal> signals = listen(waiter);
+            List<Claim> held = claimsOnMany();
+            List<Claim> waiting = claimsOnMany();
+            assertThat(answers(holder, held)).allMatch(ClaimResult.Granted.class::isInstance);
+            List<String> obstacles = Consuls.keys(server).stream()
+                    .filter(name -> !name.contains("!"))
+                    .toList();
+            assertThat(answers(waiter, waiting)).allMatch(ClaimResult.Queued.class::isInstance);
+
+            Consuls.until("the end of each hold would be told", () -> {
+                List<String> watched = agent.watched();
+                return obstacles.stream().allMatch(key -> watched.stream().anyMatch(key::startsWith));
+            });
+            assertThat(agent.watched()).hasSizeLessThanOrEqualTo(Agents.WATCHES);
+
+            List<Claim> inAnyOrder = new ArrayList<>(held);
+            Collections.shuffle(inAnyOrder, new Random(48));
+            assertThat(Consuls.get(Flux.fromIterable(inAnyOrder)
+                            .flatMap(holder::release, 8)
+                            .all(released -> released)))
+                    .isTrue();
+            Consuls.until("all are handed over", () -> {
+                Set<String> granted = signals.stream()
+                        .filter(Signal.Grant.class::isInstance)
+                        .map(grant -> ((Signal.Grant) grant).claimId())
+                        .collect(Collectors.toSet());
+                return waiting.stream().allMatch(claim -> granted.contains(claim.id()));
+            });
+            closeAll();
+        }
+    }
+
+    /** Every fifth is for a unit. */
+    private List<Claim> claimsOnMany() {
+        return IntStream.range(0, MANY_LOCKS)
+                .mapToObj(i -> new Claim(
+                        key + i,
+                        UUID.randomUUID().toString(),
+                        "owner",
+                        LEASE,
+                        Claim.Mode.QUEUE,
+                        Claim.Keeping.RENEWED,
+                        i % 5 == 0 ? new Share(1, 1) : Share.WHOLE))
+                .toList();
+    }
+
+    private static List<ClaimResult> answers(ConsulLockBackend backend, List<Claim> claims) {
+        return Consuls.get(Flux.fromIterable(claims).flatMap(backend::claim, 16).collectList());
     }
 
     @Test

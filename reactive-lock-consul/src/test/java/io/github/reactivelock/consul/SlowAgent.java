@@ -3,7 +3,10 @@ package io.github.reactivelock.consul;
 import io.github.reactivelock.testservers.ConsulServer;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -21,6 +24,7 @@ final class SlowAgent implements AutoCloseable {
     private final AtomicInteger heldUp = new AtomicInteger();
     private final AtomicInteger carriedOut = new AtomicInteger();
     private final AtomicInteger watches = new AtomicInteger();
+    private final Queue<String> open = new ConcurrentLinkedQueue<>();
     private final Sinks.Empty<Void> go = Sinks.empty();
     private volatile boolean holdsUp;
 
@@ -61,6 +65,13 @@ final class SlowAgent implements AutoCloseable {
         return watches.get();
     }
 
+    /** What is watched now, each as the beginning of the names of keys. */
+    List<String> watched() {
+        return open.stream()
+                .map(uri -> uri.substring("/v1/kv/".length(), uri.indexOf('?')))
+                .toList();
+    }
+
     private Mono<Void> passedOn(HttpServerRequest request, HttpServerResponse response) {
         return request.receive().aggregate().asString().defaultIfEmpty("").flatMap(body -> {
             if (!holdsUp || !body.contains("\"get-tree\"")) {
@@ -80,6 +91,10 @@ final class SlowAgent implements AutoCloseable {
         if (request.uri().contains("index=") && !request.uri().contains("!")) {
             int unused = watches.incrementAndGet();
         }
+        boolean isWatch = request.uri().contains("index=");
+        if (isWatch) {
+            open.add(request.uri());
+        }
         boolean wasHeldUp = body.contains("\"get-tree\"") && heldUp.get() > 0;
         return HttpClient.create()
                 .request(request.method())
@@ -98,7 +113,12 @@ final class SlowAgent implements AutoCloseable {
                                         Objects.requireNonNullElse(
                                                 answer.responseHeaders().get("X-Consul-Index"), "0"))
                                 .sendString(Mono.just(text))
-                                .then()));
+                                .then()))
+                .doFinally(signal -> {
+                    if (isWatch) {
+                        open.remove(request.uri());
+                    }
+                });
     }
 
     @Override
