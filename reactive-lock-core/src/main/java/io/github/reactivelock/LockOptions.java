@@ -198,8 +198,8 @@ public final class LockOptions {
      * from when it joins.
      *
      * <p>While the hold lasts nothing changes: if the process dies then, or the lock is lost, it is free when its lease
-     * is over, because the work was not done. ZooKeeper keeps nothing beyond its session, so there this ends with the
-     * client.
+     * is over, because the work was not done. ZooKeeper and Consul keep nothing beyond a session, so there this ends with
+     * the client.
      *
      * @param minHold between 1 millisecond and 365 days; not more than {@link #maxHold()}, which is refused here and in
      *     {@link #withMaxHold}, nor than the lease of a hold that is not renewed, which {@link LockClient#with} refuses
