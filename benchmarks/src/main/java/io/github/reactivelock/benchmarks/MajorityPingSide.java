@@ -31,7 +31,7 @@ final class MajorityPingSide implements Side {
         CompletableFuture<Void> decided = new CompletableFuture<>();
         AtomicInteger missing = new AtomicInteger(connections.size() / 2 + 1);
         for (StatefulRedisConnection<String, String> each : connections) {
-            var unused = each.async().ping().whenComplete((pong, failure) -> {
+            each.async().ping().whenComplete((pong, failure) -> {
                 if (failure != null) {
                     decided.completeExceptionally(failure);
                 } else if (missing.decrementAndGet() == 0) {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /**
  * A connection that is opened at its first use and shared from then on. A failure to open fails the uses that waited
@@ -198,7 +199,8 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
 
     /** Does not wait for it. */
     static void end(StatefulConnection<?, ?> connection) {
-        CompletableFuture<Void> unused = connection.closeAsync();
+        Mono.fromFuture(connection::closeAsync)
+                .subscribe(done -> {}, failure -> log.debug("a connection did not close", failure));
     }
 
     /** Refuses those that waited, and not those that ask again because of it: for them it is opened anew. */

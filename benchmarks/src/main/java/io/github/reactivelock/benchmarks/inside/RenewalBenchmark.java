@@ -2,6 +2,7 @@ package io.github.reactivelock.benchmarks.inside;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -37,7 +38,7 @@ public class RenewalBenchmark {
                 .workScheduler(virtual)
                 .build();
         for (int i = 0; i < HOLDS; i++) {
-            var unused = lock.acquire("key:" + i).subscribe(handle -> held.incrementAndGet());
+            FireAndForget.run("taking a lock", lock.acquire("key:" + i).doOnNext(handle -> held.incrementAndGet()));
         }
         virtual.advanceTime();
         if (held.get() != HOLDS) {
@@ -48,7 +49,7 @@ public class RenewalBenchmark {
     /** Gives them back. */
     @TearDown
     public void close() {
-        var unused = lock.close().subscribe();
+        FireAndForget.run("closing", lock.close());
         time.advanceTimeBy(THIRD_OF_A_LEASE);
     }
 

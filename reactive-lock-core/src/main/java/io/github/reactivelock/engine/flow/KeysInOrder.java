@@ -248,7 +248,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         LaterKey(String key, Waiter before) {
             super(KeysInOrder.this.locks, key, KeysInOrder.this.options, KeysInOrder.this.mode);
             this.metOthers = before.metOthers;
-            boolean unused = begin();
+            this.state = FlowState.WAITING;
         }
 
         @Override

@@ -91,7 +91,7 @@ public final class WaitingFlows {
     public Waiter next(Grant grant) {
         while (first != null && grant.suits(first.options)) {
             Waiter next = first;
-            boolean unused = remove(next);
+            unlink(next);
             if (next.take()) {
                 next.metOthers |= sawItTaken(next);
                 return next;
@@ -111,11 +111,16 @@ public final class WaitingFlows {
     }
 
     private boolean remove(Waiter waiter) {
-        Waiter before = waiter.ahead;
-        Waiter after = waiter.behind;
-        if (before == null && first != waiter) {
+        if (waiter.ahead == null && first != waiter) {
             return false;
         }
+        unlink(waiter);
+        return true;
+    }
+
+    private void unlink(Waiter waiter) {
+        Waiter before = waiter.ahead;
+        Waiter after = waiter.behind;
         size--;
         if (before == null) {
             first = after;
@@ -129,7 +134,6 @@ public final class WaitingFlows {
         }
         waiter.ahead = null;
         waiter.behind = null;
-        return true;
     }
 
     /** All go to wait elsewhere, one after the other. */

@@ -19,7 +19,7 @@ public final class FireAndForget {
      * @param work what to subscribe to
      */
     public static void run(String what, Mono<?> work) {
-        Disposable unused = cancellable(what, work);
+        Carried.byNobody(work).subscribe(done -> {}, error -> failed(what, error));
     }
 
     /**
@@ -30,6 +30,10 @@ public final class FireAndForget {
      * @return cancels the work
      */
     public static Disposable cancellable(String what, Mono<?> work) {
-        return Carried.byNobody(work).subscribe(done -> {}, error -> log.debug("{} failed", what, error));
+        return Carried.byNobody(work).subscribe(done -> {}, error -> failed(what, error));
+    }
+
+    private static void failed(String what, Throwable error) {
+        log.debug("{} failed", what, error);
     }
 }

@@ -11,7 +11,6 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.integration.leader.Context;
 import org.springframework.integration.leader.event.OnGrantedEvent;
 import org.springframework.integration.leader.event.OnRevokedEvent;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -56,7 +55,9 @@ final class LeaderEvents {
 
         @Override
         public void yield() {
-            Disposable unused = leadership.resign().subscribe();
+            leadership
+                    .resign()
+                    .subscribe(resigned -> {}, failed -> log.warn("the leader of {} could not resign", role, failed));
         }
 
         @Override

@@ -14,7 +14,6 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.TaskScheduler;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -81,7 +80,8 @@ final class LockLifecycle implements SmartLifecycle, DisposableBean, BeanNameAwa
     public void stop(Runnable callback) {
         running = false;
         Mono<Void> end = connections == Connections.OWN ? Mono.empty() : close();
-        Disposable unused = end.doFinally(signal -> callback.run()).subscribe();
+        end.doFinally(signal -> callback.run())
+                .subscribe(closed -> {}, failed -> log.warn("the lock clients did not close", failed));
     }
 
     /** Waits on the thread that ends the application; closing takes five seconds at most. */
