@@ -8,7 +8,7 @@ import io.github.reactivelock.spi.queue.Entered;
 import io.github.reactivelock.spi.queue.Expiries;
 import io.github.reactivelock.spi.queue.Followers;
 import io.github.reactivelock.spi.queue.KeptClaims;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.queue.QueuePosition;
 import io.github.reactivelock.spi.support.UnansweredReleases;
 import io.github.reactivelock.state.LossReason;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The claims of this client: entered into their lines, followed until they are first, and ended. */
+/** The claims of this client: entered into their queues, followed until they are first, and ended. */
 final class ClaimRegistry {
 
     private final Agents agents;
@@ -101,8 +101,8 @@ final class ClaimRegistry {
             return make(state, mayRepeat);
         }
         // A try looks first, so that it writes nothing at a busy lock.
-        return keys.line(claim.key())
-                .flatMap(line -> line.admits(claim.share())
+        return keys.queue(claim.key())
+                .flatMap(queue -> queue.admits(claim.share())
                         ? make(state, mayRepeat)
                         : release(claim).thenReturn(new ClaimResult.Busy()));
     }
@@ -112,7 +112,7 @@ final class ClaimRegistry {
         if (entering == null) {
             return Mono.error(state.ended());
         }
-        return entering.flatMap(entered -> placed(state, entered.own(), entered.line(), mayRepeat));
+        return entering.flatMap(entered -> placed(state, entered.own(), entered.queue(), mayRepeat));
     }
 
     /** Cached, so that an answer has its effect however late it comes. */
@@ -131,7 +131,7 @@ final class ClaimRegistry {
                         state.doubt();
                     }
                     return state.seen(made.own())
-                            ? Mono.just(new Entered<>(made.own(), made.line()))
+                            ? Mono.just(new Entered<>(made.own(), made.queue()))
                             : removals.remove(claim).then(Mono.error(() -> state.ended()));
                 })
                 .cache();
@@ -155,7 +155,7 @@ final class ClaimRegistry {
         });
     }
 
-    /** Carried out late, it would put the claim at the end of the line once more. */
+    /** Carried out late, it would put the claim at the end of the queue once more. */
     private Mono<Keys.Made> anew(ClaimState state, String id, Content content, Mono<Keys.Made> same) {
         Mono<Void> before = Mono.defer(() -> state.isDoubted() ? gate.shut() : Mono.empty());
         return before.then(gate.through(id, check -> keys.enterAnew(state.claim(), id, content, check)))
@@ -164,10 +164,10 @@ final class ClaimRegistry {
 
     /** Asked again: where does the claim stand now? */
     private Mono<ClaimResult> look(ClaimState state, Entry key) {
-        return keys.line(state.claim().key()).flatMap(line -> placed(state, key, line, true));
+        return keys.queue(state.claim().key()).flatMap(queue -> placed(state, key, queue, true));
     }
 
-    private Mono<ClaimResult> placed(ClaimState state, Entry key, Line<Entry> present, boolean mayRepeat) {
+    private Mono<ClaimResult> placed(ClaimState state, Entry key, PlaceQueue<Entry> present, boolean mayRepeat) {
         QueuePosition<Entry> position = present.position(state.claim().id());
         if (!position.isOf(key)) {
             state.vanished(key, LossReason.EXPIRED);

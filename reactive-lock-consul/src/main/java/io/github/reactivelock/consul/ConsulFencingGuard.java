@@ -1,7 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.FencingTokens;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.state.StaleTokenException;
 import java.util.ArrayList;
@@ -103,12 +103,12 @@ public final class ConsulFencingGuard {
         }
         List<Operation> operations =
                 Stream.of(changes).map(change -> change.operation).toList();
-        return keys.line(key)
-                .flatMap(line -> line.held().stream()
+        return keys.queue(key)
+                .flatMap(queue -> queue.held().stream()
                         .filter(holder -> holder.created() == index)
                         .findFirst()
                         .map(holder -> write(key, fencingToken, holder, operations))
-                        .orElseGet(() -> stale(key, fencingToken, line)))
+                        .orElseGet(() -> stale(key, fencingToken, queue)))
                 .onErrorStop();
     }
 
@@ -128,15 +128,15 @@ public final class ConsulFencingGuard {
             return done.repeated()
                     ? Mono.error(ConsulFailure.unclear(
                             agents.names(), "the changes under '" + key + "' were made before the hold ended"))
-                    : keys.line(key).flatMap(line -> stale(key, fencingToken, line));
+                    : keys.queue(key).flatMap(queue -> stale(key, fencingToken, queue));
         });
     }
 
-    private static Mono<Void> stale(String key, long fencingToken, Line<Entry> line) {
+    private static Mono<Void> stale(String key, long fencingToken, PlaceQueue<Entry> queue) {
         long next = Entry.token(FencingTokens.number(fencingToken) + 1);
-        long newest = line.held().isEmpty()
+        long newest = queue.held().isEmpty()
                 ? next
-                : Math.max(next, line.held().get(line.held().size() - 1).token());
+                : Math.max(next, queue.held().get(queue.held().size() - 1).token());
         return Mono.error(new StaleTokenException("what the lock '" + key + "' protects", fencingToken, newest));
     }
 }

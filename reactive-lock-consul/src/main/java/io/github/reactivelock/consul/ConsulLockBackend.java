@@ -28,15 +28,15 @@ import reactor.netty.http.client.HttpClient;
  *       is the user's key, escaped. It holds the client, the lease and the owner's name, its flags the share, and it is
  *       written once. The session has the behaviour {@code delete}: its end removes them all. It belongs to the node
  *       {@code reactive-lock} of the catalog, which is no agent's, so that no agent's end ends it.
- *   <li><b>Order.</b> The claims of a lock stand in line by the index at which they were made. The first one owns the
+ *   <li><b>Order.</b> The claims of a lock are queued by the index at which they were made. The first one owns the
  *       lock, and after it all that fit beside those before them, up to the first that does not. That index, the
  *       {@code ModifyIndex} of the acquiring write, is a holder's fencing token.
- *   <li><b>Claim.</b> One transaction acquires the key and reads the line. If the claim fits, it owns the lock;
+ *   <li><b>Claim.</b> One transaction acquires the key and reads the queue. If the claim fits, it owns the lock;
  *       otherwise it waits for the one just before it, its predecessor. A share waits for the last claim for the whole
- *       before it, or if there is none, for any change of the line. {@code tryAcquire} reads first, so that it writes
+ *       before it, or if there is none, for any change of the queue. {@code tryAcquire} reads first, so that it writes
  *       nothing if the lock is held. Said again, the transaction changes nothing.
- *   <li><b>Waiting.</b> The predecessor is asked for by a blocking query. When it goes, the line is read again: the
- *       claim owns the lock, or has a new predecessor, or has lost its own key and goes to the end of the line. A
+ *   <li><b>Waiting.</b> The predecessor is asked for by a blocking query. When it goes, the queue is read again: the
+ *       claim owns the lock, or has a new predecessor, or has lost its own key and goes to the end of the queue. A
  *       release wakes one client, however many wait.
  *   <li><b>Renewal.</b> The session is renewed, and then one transaction that only reads compares the index of each
  *       key.
@@ -169,7 +169,7 @@ public final class ConsulLockBackend implements LockBackend {
         return queue.claim(claim);
     }
 
-    /** Its question may stand in line, behind those that have left before it. */
+    /** Its question may wait for its turn, behind those that have left before it. */
     @Override
     public boolean holdsBack(Claim claim) {
         return queue.holdsBack(claim);

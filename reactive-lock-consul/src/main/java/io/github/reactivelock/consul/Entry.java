@@ -3,8 +3,8 @@ package io.github.reactivelock.consul;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.queue.ClaimEntry;
 import io.github.reactivelock.spi.queue.Content;
-import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.queue.Place;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.state.Share;
 import java.util.Comparator;
 import java.util.List;
@@ -23,8 +23,8 @@ record Entry(String key, long created, long modified, String session, long flags
         implements Place, ClaimEntry<Entry> {
 
     /** The claims among keys below a lock. A key that no session has is none. */
-    static Line<Entry> line(List<Entry> keys) {
-        return Line.of(keys.stream()
+    static PlaceQueue<Entry> queue(List<Entry> keys) {
+        return PlaceQueue.of(keys.stream()
                 .filter(key -> !key.session.isEmpty())
                 .sorted(Comparator.comparingLong(Entry::created))
                 .toList());

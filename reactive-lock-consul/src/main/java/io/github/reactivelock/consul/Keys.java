@@ -2,7 +2,7 @@ package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.queue.Content;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.support.Departures.Rank;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -30,10 +30,10 @@ final class Keys {
      * A claim's key, and all that were there right after it was made.
      *
      * @param own the claim's key
-     * @param line all claims on the lock
+     * @param queue all claims on the lock
      * @param repeated whether the question may be carried out once more
      */
-    record Made(Entry own, Line<Entry> line, boolean repeated) {}
+    record Made(Entry own, PlaceQueue<Entry> queue, boolean repeated) {}
 
     /** What came of a look at one key: it is as it was, it is not, or it could not be told. */
     sealed interface Checked {
@@ -48,14 +48,14 @@ final class Keys {
     record Deleted(boolean done, boolean repeated) {}
 
     /**
-     * Makes a claim's key in the name of a session, and reads the line in the same step. Said again it changes nothing.
+     * Makes a claim's key in the name of a session, and reads the queue in the same step. Said again it changes nothing.
      */
     Mono<Made> enter(Claim claim, String session, Content content, Operation gate) {
         return enter(claim, gate, List.of(lock(claim, session, content)));
     }
 
     /**
-     * As {@link #enter}, with a key that is new: one that is there already goes to the end of the line. So it must not
+     * As {@link #enter}, with a key that is new: one that is there already goes to the end of the queue. So it must not
      * be carried out late.
      */
     Mono<Made> enterAnew(Claim claim, String session, Content content, Operation gate) {
@@ -85,13 +85,13 @@ final class Keys {
             return Mono.justOrEmpty(tree.stream()
                             .filter(entry -> entry.key().equals(own))
                             .findFirst())
-                    .map(entry -> new Made(entry, Entry.line(tree), done.repeated()));
+                    .map(entry -> new Made(entry, Entry.queue(tree), done.repeated()));
         });
     }
 
     /** The claims on a lock, as a leader knows them that has just asked whether it is one. */
-    Mono<Line<Entry>> line(String key) {
-        return below(names.lock(key)).map(Entry::line);
+    Mono<PlaceQueue<Entry>> queue(String key) {
+        return below(names.lock(key)).map(Entry::queue);
     }
 
     private Mono<List<Entry>> below(String folder) {

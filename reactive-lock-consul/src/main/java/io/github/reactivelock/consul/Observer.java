@@ -1,7 +1,7 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.LockPage;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.NamedLocks;
 import io.github.reactivelock.state.LockEvent;
@@ -34,32 +34,32 @@ final class Observer {
     }
 
     Mono<LockInfo> inspect(String key) {
-        return keys.line(key)
-                .delayUntil(line -> line.places().isEmpty() ? keys.requireReadable(names.lock(key)) : Mono.empty())
-                .map(line -> info(key, line));
+        return keys.queue(key)
+                .delayUntil(queue -> queue.places().isEmpty() ? keys.requireReadable(names.lock(key)) : Mono.empty())
+                .map(queue -> info(key, queue));
     }
 
-    private static LockInfo info(String key, Line<Entry> line) {
-        if (line.held().isEmpty()) {
+    private static LockInfo info(String key, PlaceQueue<Entry> queue) {
+        if (queue.held().isEmpty()) {
             return new LockInfo.Free(key);
         }
-        Entry newest = line.held().get(line.held().size() - 1);
+        Entry newest = queue.held().get(queue.held().size() - 1);
         return new LockInfo.Held(
                 key,
                 newest.content().owner(),
                 newest.token(),
                 newest.content().lease(),
-                line.waiting().size(),
+                queue.waiting().size(),
                 null,
-                line.waiting().stream()
+                queue.waiting().stream()
                         .limit(LockInfo.Held.MOST_SHOWN)
                         .map(waiting -> new LockInfo.Waiting(waiting.content().owner(), null))
                         .toList(),
-                newest.share().isWhole() ? null : shares(line));
+                newest.share().isWhole() ? null : shares(queue));
     }
 
-    private static LockInfo.Shares shares(Line<Entry> line) {
-        List<LockInfo.Holder> first = line.newestHolders()
+    private static LockInfo.Shares shares(PlaceQueue<Entry> queue) {
+        List<LockInfo.Holder> first = queue.newestHolders()
                 .limit(LockInfo.Held.MOST_SHOWN)
                 .map(holder -> new LockInfo.Holder(
                         holder.content().owner(),
@@ -68,7 +68,7 @@ final class Observer {
                         holder.content().lease()))
                 .toList();
         return new LockInfo.Shares(
-                (int) Math.min(line.units(), Integer.MAX_VALUE), line.held().size(), first);
+                (int) Math.min(queue.units(), Integer.MAX_VALUE), queue.held().size(), first);
     }
 
     Mono<LockPage> list(String prefix, String from) {
@@ -83,7 +83,7 @@ final class Observer {
                     Following following = new Following(key);
                     return keys.requireReadable(names.lock(key))
                             .thenMany(watches.below(names.lock(key)))
-                            .concatMapIterable(found -> following.seen(Entry.line(found)));
+                            .concatMapIterable(found -> following.seen(Entry.queue(found)));
                 })
                 .retryWhen(EndlessRetry.after(PAUSE, LONGEST_PAUSE)
                         .filter(error -> !agents.isClosed() && !ConsulFailure.is(error, ConsulFailure.Kind.DENIED)));
@@ -91,8 +91,8 @@ final class Observer {
 
     /** Deletes the key of that token if it holds the lock, and tells its client if it listens. */
     Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return keys.line(key)
-                .flatMap(line -> Mono.justOrEmpty(line.held().stream()
+        return keys.queue(key)
+                .flatMap(queue -> Mono.justOrEmpty(queue.held().stream()
                         .filter(holder -> holder.token() == fencingToken)
                         .findFirst()))
                 .flatMap(holder -> end(key, holder))
@@ -127,8 +127,8 @@ final class Observer {
         }
 
         /** A holder that came and went between two answers is passed over. */
-        List<LockEvent> seen(Line<Entry> line) {
-            Map<Long, Entry> present = line.held().stream()
+        List<LockEvent> seen(PlaceQueue<Entry> queue) {
+            Map<Long, Entry> present = queue.held().stream()
                     .collect(Collectors.toMap(Entry::created, holder -> holder, (a, b) -> a, LinkedHashMap::new));
             List<LockEvent> events = new ArrayList<>();
             if (hasBegun) {
@@ -148,7 +148,7 @@ final class Observer {
                     }
                 });
             } else {
-                events.add(new LockEvent.Snapshot(info(key, line)));
+                events.add(new LockEvent.Snapshot(info(key, queue)));
             }
             hasBegun = true;
             holders.clear();

@@ -41,8 +41,8 @@ final class Removals {
     }
 
     private Mono<Boolean> removal(Claim claim) {
-        return keys.line(claim.key()).flatMap(line -> {
-            QueuePosition<Entry> position = line.position(claim.id());
+        return keys.queue(claim.key()).flatMap(queue -> {
+            QueuePosition<Entry> position = queue.position(claim.id());
             return position.own() == null
                     ? Mono.just(false)
                     : keys.delete(names.claim(claim)).thenReturn(position.isIn());

@@ -1,14 +1,14 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.queue.Entries;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The keys of claims, as those of a line ({@code spi.queue}). */
+/** The keys of claims, as those of a queue ({@code spi.queue}). */
 final class StoredEntries implements Entries<Entry, Entry> {
 
     private final Keys keys;
@@ -35,13 +35,13 @@ final class StoredEntries implements Entries<Entry, Entry> {
     }
 
     @Override
-    public Mono<Line<Entry>> line(String key) {
-        return keys.line(key);
+    public Mono<PlaceQueue<Entry>> queue(String key) {
+        return keys.queue(key);
     }
 
     @Override
-    public Flux<Line<Entry>> lines(String key) {
-        return watches.below(names.lock(key)).map(Entry::line);
+    public Flux<PlaceQueue<Entry>> queues(String key) {
+        return watches.below(names.lock(key)).map(Entry::queue);
     }
 
     /** What becomes of a claim of this client is known here, so a crowd of waiters needs one watch. */

@@ -60,7 +60,7 @@ final class SlowAgent implements AutoCloseable {
         return carriedOut.get();
     }
 
-    /** How often somebody asked for a change of a claim or of a line. */
+    /** How often somebody asked for a change of a claim or of a queue. */
     int watches() {
         return watches.get();
     }

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.FluxSink;
 
 /**
- * What the store has to tell, in line. Any thread may add to the line, as the store's atomic steps do; a thread that
- * finds the line idle delivers it all, so subscribers get one notice at a time and a subscriber that asks the store
- * again does not recurse. Subscriptions go through the same line, so that what follows one in the line is not missed.
+ * What the store has to tell, in a queue. Any thread may add to it, as the store's atomic steps do; a thread that
+ * finds the queue idle delivers it all, so subscribers get one notice at a time and a subscriber that asks the store
+ * again does not recurse. Subscriptions go through the same queue, so that what follows one in it is not missed.
  */
 final class Notices implements Entry.Teller {
 
@@ -29,7 +29,7 @@ final class Notices implements Entry.Teller {
 
     private static final Logger log = LoggerFactory.getLogger(Notices.class);
 
-    private final Queue<Runnable> line = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger telling = new AtomicInteger();
     /** Events cost nothing without a watcher. */
     private final AtomicInteger watching = new AtomicInteger();
@@ -61,21 +61,21 @@ final class Notices implements Entry.Teller {
 
     void listen(InMemoryLockBackend connection, FluxSink<Signal> sink) {
         Listener added = new Listener(connection, sink);
-        line.add(() -> {
+        queue.add(() -> {
             if (connection.isOpenFor(sink)) {
                 listeners.add(added);
                 emit(sink, new Signal.Reconnected());
             }
         });
         sink.onDispose(() -> {
-            line.add(() -> listeners.remove(added));
+            queue.add(() -> listeners.remove(added));
             tell();
         });
     }
 
     void watch(InMemoryLockBackend connection, FluxSink<LockEvent> sink, LockInfo first) {
         watching.incrementAndGet();
-        line.add(() -> {
+        queue.add(() -> {
             if (connection.isOpenFor(sink)) {
                 watchers.computeIfAbsent(first.key(), key -> new ArrayList<>(1)).add(new Watcher(connection, sink));
                 emit(sink, new LockEvent.Snapshot(first));
@@ -85,14 +85,14 @@ final class Notices implements Entry.Teller {
 
     void unwatch(String key, FluxSink<LockEvent> sink) {
         watching.decrementAndGet();
-        line.add(() -> watchers.computeIfPresent(key, (k, all) -> {
+        queue.add(() -> watchers.computeIfPresent(key, (k, all) -> {
             all.removeIf(watcher -> watcher.sink() == sink);
             return all.isEmpty() ? null : all;
         }));
     }
 
     void disconnect(InMemoryLockBackend connection, RuntimeException reason) {
-        line.add(() -> {
+        queue.add(() -> {
             listeners.stream()
                     .filter(listener -> listener.connection() == connection)
                     .forEach(listener -> listener.sink().error(reason));
@@ -105,12 +105,12 @@ final class Notices implements Entry.Teller {
 
     /** Called after an atomic step, never inside one. */
     void tell() {
-        if (line.isEmpty() || telling.getAndIncrement() != 0) {
+        if (queue.isEmpty() || telling.getAndIncrement() != 0) {
             return;
         }
         int missed = 1;
         do {
-            for (Runnable next = line.poll(); next != null; next = line.poll()) {
+            for (Runnable next = queue.poll(); next != null; next = queue.poll()) {
                 try {
                     next.run();
                 } catch (RuntimeException e) {
@@ -122,14 +122,14 @@ final class Notices implements Entry.Teller {
     }
 
     private void signal(InMemoryLockBackend to, Signal signal) {
-        line.add(() -> listeners.stream()
+        queue.add(() -> listeners.stream()
                 .filter(listener -> listener.connection() == to)
                 .forEach(listener -> emit(listener.sink(), signal)));
     }
 
     private void event(LockEvent event) {
         if (watching.get() > 0) {
-            line.add(() ->
+            queue.add(() ->
                     watchers.getOrDefault(event.key(), List.of()).forEach(watcher -> emit(watcher.sink(), event)));
         }
     }

@@ -28,7 +28,7 @@ import reactor.core.publisher.FluxSink;
 
 /**
  * The locks of one store. Every command is one atomic step on its key, inside {@link ConcurrentMap#compute}; its
- * notices are put in line there, so that subscribers get those of one key in the order of its steps, and are delivered
+ * notices are queued there, so that subscribers get those of one key in the order of its steps, and are delivered
  * after the step.
  */
 final class Store {

@@ -109,7 +109,7 @@ public interface LockBackend {
     Mono<ClaimResult> claim(Claim claim);
 
     /**
-     * Whether a question about a claim still stands in a line of this backend, for a connection say, so that its
+     * Whether a question about a claim still waits in a queue of this backend, for a connection say, so that its
      * silence is not the store's. Asked for now and then until the answer comes; meanwhile the question is waited for
      * as long as the store answers others. So it only looks.
      *

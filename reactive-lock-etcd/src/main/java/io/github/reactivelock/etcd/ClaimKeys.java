@@ -38,42 +38,42 @@ final class ClaimKeys {
     private final KeyLayout names;
     private final Supplier<String> session;
     private final KeySlots places;
-    /** By the lock's key, for the parts of its line that are wanted. */
-    private final Together<GetOption, Line.Index> looks;
+    /** By the lock's key, for the parts of its queue that are wanted. */
+    private final Together<GetOption, KeyQueue.Index> looks;
 
     ClaimKeys(Etcd etcd, KeyLayout names, Supplier<String> session) {
         this.etcd = etcd;
         this.names = names;
         this.session = session;
         this.places = new KeySlots(session);
-        this.looks = new Together<>("looking at a line", Integer.MAX_VALUE, this::lookTogether);
+        this.looks = new Together<>("looking at a queue", Integer.MAX_VALUE, this::lookTogether);
     }
 
     private boolean isCrowd(String key) {
         return places.count(key) > FEW;
     }
 
-    private Mono<Line.Index> look(String key, GetOption part) {
+    private Mono<KeyQueue.Index> look(String key, GetOption part) {
         return Mono.defer(() -> isCrowd(key) ? looks.ask(key, part) : look(key, () -> part));
     }
 
-    private Mono<Line.Index> look(String key, Supplier<GetOption> part) {
+    private Mono<KeyQueue.Index> look(String key, Supplier<GetOption> part) {
         return etcd.get(names.lock(key), part)
                 .map(found -> index(found, found.getHeader().getRevision()));
     }
 
-    /** Etcd sorts the whole line for each part of it, so that one look for many costs as much as for one. */
-    private Mono<Line.Index> lookTogether(String key, Supplier<List<GetOption>> leaving) {
+    /** Etcd sorts the whole queue for each part of it, so that one look for many costs as much as for one. */
+    private Mono<KeyQueue.Index> lookTogether(String key, Supplier<List<GetOption>> leaving) {
         AtomicReference<@Nullable GetOption> part = new AtomicReference<>();
         return look(key, () -> part.updateAndGet(known -> known == null ? Ranges.partFor(leaving.get()) : known));
     }
 
-    /** What was read may be the end of the line, backwards. */
-    private static Line.Index index(GetResponse found, long readAt) {
+    /** What was read may be the end of the queue, backwards. */
+    private static KeyQueue.Index index(GetResponse found, long readAt) {
         List<KeyValue> oldestFirst = found.getKvs().stream()
                 .sorted(Comparator.comparingLong(KeyValue::getCreateRevision))
                 .toList();
-        return Line.of(oldestFirst).index(readAt);
+        return KeyQueue.of(oldestFirst).index(readAt);
     }
 
     /** The name of the marker of a lease. */
@@ -81,7 +81,7 @@ final class ClaimKeys {
         return names.marker(session.get(), lease);
     }
 
-    /** A place in the line for a claim that has none yet. */
+    /** A place in the queue for a claim that has none yet. */
     ClaimState enter(Claim claim) {
         KeySlot place = places.take(claim.key());
         ByteSequence value = new ClaimValue(session.get(), claim.id(), claim.owner()).bytes();
@@ -107,12 +107,12 @@ final class ClaimKeys {
     }
 
     private static GetOption beforeATry(ClaimState state) {
-        return state.isWhole() ? Ranges.FIRST : Ranges.LINE;
+        return state.isWhole() ? Ranges.FIRST : Ranges.QUEUE;
     }
 
     /** If its own key is among those that are read, its place there has to be seen. */
-    private static boolean sawRoom(ClaimState state, Line.Index found) {
-        boolean isRoom = found.line().admits(state.claim.share());
+    private static boolean sawRoom(ClaimState state, KeyQueue.Index found) {
+        boolean isRoom = found.queue().admits(state.claim.share());
         state.sawRoom(isRoom ? found.readAt() : 0);
         return isRoom || found.has(state);
     }
@@ -159,7 +159,7 @@ final class ClaimKeys {
                     Op key = Op.put(state.name, state.value, bound);
                     Txn put = isCrowd
                             ? guarded.Then(key)
-                            : guarded.Then(key, Op.get(lock, state.isWhole() ? Ranges.LAST_TWO : Ranges.LINE));
+                            : guarded.Then(key, Op.get(lock, state.isWhole() ? Ranges.LAST_TWO : Ranges.QUEUE));
                     Op own = Op.get(state.name, GetOption.DEFAULT);
                     return tries ? put.Else(own, Op.get(lock, beforeATry(state))) : put.Else(own);
                 })
@@ -192,7 +192,7 @@ final class ClaimKeys {
 
     /** Others came after one that only tries had seen room, and may have left. */
     private Mono<Put> putIfRoom(ClaimState state, Lease lease, TxnResponse refused) {
-        Line.Index found =
+        KeyQueue.Index found =
                 index(refused.getGetResponses().get(1), refused.getHeader().getRevision());
         if (!sawRoom(state, found)) {
             return Mono.just(Put.NO_ROOM);
@@ -213,15 +213,15 @@ final class ClaimKeys {
         return look(state.claim.key(), upTo).map(found -> position(state, found, revision));
     }
 
-    private static QueuePosition position(ClaimState state, Line.Index found, long revision) {
+    private static QueuePosition position(ClaimState state, KeyQueue.Index found, long revision) {
         QueuePosition position = found.positionOf(state, revision);
         state.standsBehind(position.obstacles());
         return position;
     }
 
     /** The names of all claims on a lock. */
-    Mono<Line.Index> line(String key) {
-        return look(key, Ranges.LINE);
+    Mono<KeyQueue.Index> queue(String key) {
+        return look(key, Ranges.QUEUE);
     }
 
     /** A watch on all claims of a lock: emits when it has begun, and each time that it has seen some go. */
@@ -279,7 +279,7 @@ final class ClaimKeys {
                 : deleteWaiting(lock, state).map(wasFirst -> new Deleted(wasFirst, List.of()));
     }
 
-    /** While what it was seen to stand behind is there, it was not in, and the line need not be read for that. */
+    /** While what it was seen to stand behind is there, it was not in, and the queue need not be read for that. */
     private Mono<Boolean> deleteWaiting(ByteSequence lock, ClaimState state) {
         List<KeyValue> obstacles = state.obstacles();
         if (obstacles.isEmpty()) {
@@ -295,13 +295,13 @@ final class ClaimKeys {
     }
 
     private static Op lineBefore(ByteSequence lock, ByteSequence name) {
-        return Op.get(lock, KeyLayout.share(name).isWhole() ? Ranges.FIRST : Ranges.LINE);
+        return Op.get(lock, KeyLayout.share(name).isWhole() ? Ranges.FIRST : Ranges.QUEUE);
     }
 
     /** Whether a claim was deleted, and was in before that, which was read in the same step. */
     private static boolean wasIn(TxnResponse deleted, ByteSequence name) {
         return deleted.isSucceeded()
-                && Line.of(deleted.getGetResponses().get(0).getKvs()).holders().stream()
+                && KeyQueue.of(deleted.getGetResponses().get(0).getKvs()).holders().stream()
                         .anyMatch(kv -> kv.getKey().equals(name));
     }
 
@@ -325,7 +325,7 @@ final class ClaimKeys {
     /** Whether a claim of which nothing is known but its id is in. */
     Mono<Boolean> isIn(Claim claim) {
         return etcd.get(names.lock(claim.key()), claim.share().isWhole() ? Ranges.OWNER : Ranges.ALL)
-                .map(answer -> Line.of(answer.getKvs()).holders().stream()
+                .map(answer -> KeyQueue.of(answer.getKvs()).holders().stream()
                         .anyMatch(kv -> ClaimValue.of(kv).claimId().equals(claim.id())));
     }
 
@@ -333,14 +333,14 @@ final class ClaimKeys {
     Mono<Boolean> delete(Claim claim) {
         ByteSequence lock = names.lock(claim.key());
         return looks.ask(claim.key(), Ranges.ALL)
-                .flatMapIterable(found -> found.line().claims())
+                .flatMapIterable(found -> found.queue().claims())
                 .filter(kv -> ClaimValue.of(kv).claimId().equals(claim.id()))
                 .next()
                 .flatMap(kv -> delete(lock, kv.getKey(), kv.getValue()))
                 .defaultIfEmpty(false);
     }
 
-    /** No range is read, which costs etcd the more the longer the line is. */
+    /** No range is read, which costs etcd the more the longer the queue is. */
     private Mono<Deleted> deleteFirst(ClaimState owner, @Nullable ClaimState next) {
         Op delete = Op.delete(owner.name, DeleteOption.DEFAULT);
         AtomicInteger attempts = new AtomicInteger();
@@ -382,7 +382,7 @@ final class ClaimKeys {
 
     /** What the deletion of an owner's key found. */
     record Deleted(boolean wasFirst, List<KeyValue> next) {
-        /** The create revision of a key if it is first in line now, or zero. */
+        /** The create revision of a key if it is first in the queue now, or zero. */
         long revisionIfFirst(ByteSequence name) {
             return next.stream()
                     .filter(kv -> kv.getKey().equals(name))

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The claims of this client: entered into their lines, followed until they are first, kept and ended. */
+/** The claims of this client: entered into their queues, followed until they are first, kept and ended. */
 final class ClaimRegistry implements Lease.Findings {
 
     private final Etcd etcd;
@@ -45,7 +45,7 @@ final class ClaimRegistry implements Lease.Findings {
 
     // ---- claim
 
-    /** Which of its commands stands in line is not known; one that has left is soon answered where others are. */
+    /** Which of its commands waits for its turn is not known; one that has left is soon answered where others are. */
     boolean holdsBack(Claim claim) {
         return etcd.isCrowded() && states.containsKey(claim.id());
     }
@@ -119,8 +119,8 @@ final class ClaimRegistry implements Lease.Findings {
     }
 
     private Mono<QueuePosition> position(ClaimState state, ClaimKeys.Put put) {
-        return put.position().doOnNext(line -> {
-            if (put.isThere() && line.revision() != put.revision()) {
+        return put.position().doOnNext(position -> {
+            if (put.isThere() && position.revision() != put.revision()) {
                 vanished(state, put.revision());
             }
         });
@@ -160,17 +160,17 @@ final class ClaimRegistry implements Lease.Findings {
         turns.tellSuccessor(state);
     }
 
-    private Mono<ClaimResult> placed(ClaimState state, QueuePosition line, long askedAt, boolean mayRepeat) {
-        if (line.equals(QueuePosition.NO_ROOM)) {
+    private Mono<ClaimResult> placed(ClaimState state, QueuePosition position, long askedAt, boolean mayRepeat) {
+        if (position.equals(QueuePosition.NO_ROOM)) {
             return release(state.claim).thenReturn(new ClaimResult.Busy());
         }
-        if (line.revision() == 0) {
+        if (position.revision() == 0) {
             return mayRepeat ? enter(state, askedAt, false) : Mono.error(state.tooLate());
         }
-        if (line.predecessor() == null) {
+        if (position.predecessor() == null) {
             crowds.leave(state);
-            return state.own(line.revision())
-                    ? Mono.just(new ClaimResult.Granted(token(line.revision()), state.claim.lease()))
+            return state.own(position.revision())
+                    ? Mono.just(new ClaimResult.Granted(token(position.revision()), state.claim.lease()))
                     : Mono.error(state.tooLate());
         }
         if (state.claim.mode() == Claim.Mode.TRY) {
@@ -178,14 +178,14 @@ final class ClaimRegistry implements Lease.Findings {
         }
         ClaimState own = null;
         if (state.isWhole()) {
-            turns.follow(state, line.revision(), line.predecessor());
-            own = own(line.predecessor());
+            turns.follow(state, position.revision(), position.predecessor());
+            own = own(position.predecessor());
         } else {
-            crowds.join(state, line.revision(), line.predecessor());
+            crowds.join(state, position.revision(), position.predecessor());
         }
         // A key of this claim that is gone was made at an earlier revision, and one put later is made at a later one.
         return Mono.just(new ClaimResult.Queued(
-                state.claim.lease(), own == null ? null : own.claim.id(), token(line.revision() - 1)));
+                state.claim.lease(), own == null ? null : own.claim.id(), token(position.revision() - 1)));
     }
 
     /**

@@ -15,7 +15,7 @@ import reactor.core.Disposables;
  * <pre>
  * stage      the key                  leaves on
  * entering   may be there             seen -> waiting; leave -> left
- * waiting    was there                first in line, or fits -> owner; vanished -> entering; leave -> left
+ * waiting    was there                first in the queue, or fits -> owner; vanished -> entering; leave -> left
  * owner      was there, first         vanished -> lost; leave -> left
  * lost       is not there             claimed again -> entering; leave -> left
  * left       is being deleted, until end
@@ -176,7 +176,7 @@ final class ClaimState {
         return stage == Stage.OWNER && revision == createRevision;
     }
 
-    /** The key is first in line; false if that is no news of ours. */
+    /** The key is first in the queue; false if that is no news of ours. */
     synchronized boolean own(long createRevision) {
         if (revision != createRevision || (stage != Stage.WAITING && stage != Stage.OWNER)) {
             return false;
@@ -243,7 +243,7 @@ final class ClaimState {
     }
 
     /**
-     * The next in line is this client's too and needs no watch: it gets the news from this claim. False if that was
+     * The next in the queue is this client's too and needs no watch: it gets the news from this claim. False if that was
      * done already, or if this claim is not known to be the one that was made at that revision: another may have been
      * at its place before.
      */

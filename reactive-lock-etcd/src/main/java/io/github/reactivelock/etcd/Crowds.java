@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
 /**
  * How the claims of this client that wait for a share learn that they are in. Those of one lock have one watch, chosen
  * for the first of them, since none of the others can be in before it: on the last claim for the whole that is before
- * it, or, if there is none, on all claims of the lock. If any of these keys goes, one read of the line decides for all
+ * it, or, if there is none, on all claims of the lock. If any of these keys goes, one read of the queue decides for all
  * of them. Guarded by itself; nothing slow happens inside.
  */
 final class Crowds {
@@ -124,12 +124,12 @@ final class Crowds {
     }
 
     /**
-     * The line is read when the watch has begun and after each deletion; deletions meanwhile are answered by one more.
+     * The queue is read when the watch has begun and after each deletion; deletions meanwhile are answered by one more.
      */
     private Mono<Void> round(Crowd crowd, Disposable.Swap watch, @Nullable Target target) {
         return (target == null ? keys.deletions(crowd.key) : keys.deletions(target.name))
                 .onBackpressureLatest()
-                .concatMap(change -> keys.line(crowd.key).map(line -> serve(crowd, watch, target, line)), 0)
+                .concatMap(change -> keys.queue(crowd.key).map(queue -> serve(crowd, watch, target, queue)), 0)
                 .takeUntil(isStillRight -> !isStillRight)
                 .then();
     }
@@ -143,18 +143,18 @@ final class Crowds {
     }
 
     /** Whether what is watched is what has to be watched from now on. */
-    private boolean serve(Crowd crowd, Disposable.Swap watch, @Nullable Target watched, Line.Index found) {
+    private boolean serve(Crowd crowd, Disposable.Swap watch, @Nullable Target watched, KeyQueue.Index found) {
         List<Signal> news = new ArrayList<>();
         boolean isStillRight;
         synchronized (this) {
             if (!isInForce(crowd, watch)) {
                 return false;
             }
-            Line line = found.line();
-            if (line.in() > 0) {
-                crowd.inUpTo = line.claims().get(line.in() - 1).getCreateRevision();
+            KeyQueue queue = found.queue();
+            if (queue.in() > 0) {
+                crowd.inUpTo = queue.claims().get(queue.in() - 1).getCreateRevision();
             }
-            crowd.target = admit(crowd, line, found.readAt(), news);
+            crowd.target = admit(crowd, queue, found.readAt(), news);
             isStillRight = !crowd.members.isEmpty() && Objects.equals(crowd.target, watched);
             if (crowd.members.isEmpty()) {
                 crowds.remove(crowd.key);
@@ -165,27 +165,27 @@ final class Crowds {
     }
 
     /** What is to be watched for those that are left. */
-    private static @Nullable Target admit(Crowd crowd, Line line, long readAt, List<Signal> news) {
+    private static @Nullable Target admit(Crowd crowd, KeyQueue queue, long readAt, List<Signal> news) {
         Map<ByteSequence, Member> missing = new HashMap<>(crowd.members);
         KeyValue awaited = null;
-        for (int place = 0; place < line.claims().size() && !missing.isEmpty(); place++) {
-            KeyValue key = line.claims().get(place);
+        for (int place = 0; place < queue.claims().size() && !missing.isEmpty(); place++) {
+            KeyValue key = queue.claims().get(place);
             Member member = missing.get(key.getKey());
             if (member == null || member.revision != key.getCreateRevision()) {
                 continue;
             }
             missing.remove(key.getKey());
-            if (place < line.in()) {
+            if (place < queue.in()) {
                 crowd.members.remove(key.getKey());
                 if (member.claim.own(member.revision)) {
                     news.add(new Signal.Grant(member.claim.claim.id(), ClaimRegistry.token(member.revision)));
                 }
             } else if (awaited == null) {
-                awaited = line.awaited(place);
+                awaited = queue.awaited(place);
             }
         }
         missing.forEach((name, member) -> {
-            if (member.revision <= readAt) { // and else it came after the line was read
+            if (member.revision <= readAt) { // and else it came after the queue was read
                 crowd.members.remove(name);
                 member.claim.vanished(member.revision);
                 news.add(Turns.recheck(member.claim));

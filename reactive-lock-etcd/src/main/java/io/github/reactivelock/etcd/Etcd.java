@@ -99,7 +99,7 @@ final class Etcd {
         return clock.lookAndTell();
     }
 
-    /** Whether there are more commands than may leave, so that an unanswered one may stand in line. */
+    /** Whether there are more commands than may leave, so that an unanswered one may wait for its turn. */
     boolean isCrowded() {
         return departures.isCrowded();
     }
@@ -205,7 +205,7 @@ final class Etcd {
     }
 
     /**
-     * A command has its time from when it leaves, with as much again for the last attempt. It stands in line only while
+     * A command has its time from when it leaves, with as much again for the last attempt. It waits for its turn only while
      * etcd answers others.
      */
     private <T> Mono<T> ask(Rank rank, Function<Client, CompletableFuture<T>> command) {

@@ -29,16 +29,16 @@ import reactor.core.publisher.Mono;
  *       value names the client, the claim and the owner. It is bound to a lease and put once, never changed. A place is
  *       used again by the same client once etcd has confirmed that its key is gone: every name that was ever in a range
  *       makes reading the range slower until etcd's history is compacted.
- *   <li><b>Order.</b> The claims of a lock stand in line by the create revision of their keys. The first one owns the
+ *   <li><b>Order.</b> The claims of a lock are queued by the create revision of their keys. The first one owns the
  *       lock. Its create revision is the fencing token.
  *   <li><b>Claim.</b> One transaction: put the key if it is absent, and read the last two keys up to it. Alone, it owns
  *       the lock; otherwise it waits for the other one, its predecessor. {@code tryAcquire} looks before it puts, so
  *       that it writes nothing if the lock is held, and puts only if no claim came since. Where this backend has more
- *       than a few claims on the lock, the key is put without reading, and one look at the line serves all of them.
+ *       than a few claims on the lock, the key is put without reading, and one look at the queue serves all of them.
  *   <li><b>Waiting.</b> A watch on the predecessor's key, with require-leader, and a look whether the key is there
  *   still
  *       once the watch has begun. When it is deleted, the last two keys are read again: the claim owns the lock, or has
- *       a new predecessor, or has lost its own key with its lease and goes to the end of the line. A watch that breaks
+ *       a new predecessor, or has lost its own key with its lease and goes to the end of the queue. A watch that breaks
  *       is not resumed but begun anew from a fresh read. A predecessor of this same backend is not watched: the
  *       transaction that deletes its key reads the next one's.
  *   <li><b>Shares.</b> A claim for less than the whole has its share at the end of its name ({@code KeyLayout}), and
@@ -57,7 +57,7 @@ import reactor.core.publisher.Mono;
  *       lease are listed: a claim whose key was deleted is lost, and a key whose claim ended before its put arrived is
  *       deleted. A forced release puts a notice under {@code PREFIX/!CLIENT}, which the owner's backend watches.
  *   <li><b>Release.</b> The key is deleted if its value still is the one that was put, which holds the claim's id. The
- *       next in line sees it go; no other client is woken.
+ *       next in the queue sees it go; no other client is woken.
  * </ol>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because etcd loses no
@@ -140,7 +140,7 @@ public final class EtcdLockBackend implements LockBackend {
     /**
      * A backend over a client of the application, which is never closed here. How long its commands wait for a
      * connection, and how it logs in, is up to that client. A {@code tryAcquire} that comes a moment too late stands
-     * in line until it is deleted.
+     * in the queue until it is deleted.
      *
      * @param client the application's client
      * @return a backend that has sent nothing yet

@@ -55,8 +55,8 @@ final class ForcedReleases {
         }
         long revision = state.revision();
         return keys.look(state, revision)
-                .filter(line -> line.revision() != revision)
-                .flatMap(line -> reason)
+                .filter(position -> position.revision() != revision)
+                .flatMap(position -> reason)
                 .<Signal>map(why -> {
                     state.vanished(revision);
                     turns.tellSuccessor(state);

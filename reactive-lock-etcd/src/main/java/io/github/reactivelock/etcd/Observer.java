@@ -43,10 +43,10 @@ final class Observer {
         ByteSequence lock = names.lock(key);
         return etcd.txn(Rank.LOOK, txn -> txn.Then(Op.get(lock, Ranges.SHOWN), Op.get(lock, Ranges.COUNT)))
                 .flatMap(answer -> {
-                    List<KeyValue> line = answer.getGetResponses().get(0).getKvs();
+                    List<KeyValue> queue = answer.getGetResponses().get(0).getKvs();
                     long count = answer.getGetResponses().get(1).getCount();
-                    return line.isEmpty() || isWhole(line.get(0)) || line.size() == count
-                            ? state(key, line, count)
+                    return queue.isEmpty() || isWhole(queue.get(0)) || queue.size() == count
+                            ? state(key, queue, count)
                             : etcd.get(lock, Ranges.ALL)
                                     .map(GetResponse::getKvs)
                                     .flatMap(all -> state(key, all, all.size()));
@@ -57,16 +57,16 @@ final class Observer {
         return KeyLayout.share(claim.getKey()).isWhole();
     }
 
-    /** By the first claims of a line, if one owns the whole, or else by all. */
+    /** By the first claims of a queue, if one owns the whole, or else by all. */
     private Mono<LockInfo> state(String key, List<KeyValue> claims, long count) {
         if (claims.isEmpty()) {
             return Mono.just(new LockInfo.Free(key));
         }
-        return isWhole(claims.get(0)) ? held(key, claims, count - 1) : shared(key, Line.of(claims));
+        return isWhole(claims.get(0)) ? held(key, claims, count - 1) : shared(key, KeyQueue.of(claims));
     }
 
-    private Mono<LockInfo> shared(String key, Line line) {
-        List<KeyValue> newestFirst = new ArrayList<>(line.holders());
+    private Mono<LockInfo> shared(String key, KeyQueue queue) {
+        List<KeyValue> newestFirst = new ArrayList<>(queue.holders());
         Collections.reverse(newestFirst);
         List<KeyValue> shown =
                 newestFirst.stream().limit(LockInfo.Held.MOST_SHOWN).toList();
@@ -83,10 +83,10 @@ final class Observer {
                             newest.owner(),
                             newest.fencingToken(),
                             newest.remaining(),
-                            line.waiting().size(),
+                            queue.waiting().size(),
                             null,
-                            queue(line.waiting()),
-                            new LockInfo.Shares((int) Math.min(line.units(), Integer.MAX_VALUE), line.in(), first));
+                            waiting(queue.waiting()),
+                            new LockInfo.Shares((int) Math.min(queue.units(), Integer.MAX_VALUE), queue.in(), first));
                 });
     }
 
@@ -98,7 +98,7 @@ final class Observer {
                 remaining);
     }
 
-    private static List<LockInfo.Waiting> queue(List<KeyValue> waiting) {
+    private static List<LockInfo.Waiting> waiting(List<KeyValue> waiting) {
         return waiting.stream()
                 .limit(LockInfo.Held.MOST_SHOWN)
                 .map(claim -> new LockInfo.Waiting(ClaimValue.of(claim).owner(), null))
@@ -130,8 +130,8 @@ final class Observer {
     }
 
     /** Since when a claim is there is not known: etcd counts its changes and does not date them. */
-    private Mono<LockInfo> held(String key, List<KeyValue> line, long waiters) {
-        KeyValue owner = line.get(0);
+    private Mono<LockInfo> held(String key, List<KeyValue> queue, long waiters) {
+        KeyValue owner = queue.get(0);
         return remaining(owner.getLease())
                 .map(left -> new LockInfo.Held(
                         key,
@@ -140,12 +140,12 @@ final class Observer {
                         left,
                         waiters,
                         null,
-                        queue(line.subList(1, line.size()))));
+                        waiting(queue.subList(1, queue.size()))));
     }
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> etcd.get(names.lock(key), Ranges.ALL).flatMapMany(answer -> {
-                    LineEvents line = new LineEvents(key, answer.getKvs());
+                    QueueEvents seen = new QueueEvents(key, answer.getKvs());
                     Mono<LockInfo> now =
                             state(key, answer.getKvs(), answer.getKvs().size());
                     WatchOption option = WatchOption.builder()
@@ -156,7 +156,7 @@ final class Observer {
                     return Flux.concat(
                             now.map(LockEvent.Snapshot::new),
                             etcd.watch(names.lock(key), option)
-                                    .flatMapIterable(response -> line.follow(response.getEvents())));
+                                    .flatMapIterable(response -> seen.follow(response.getEvents())));
                 }))
                 .retryWhen(EndlessRetry.after(PAUSE, LONGEST_PAUSE)
                         .filter(error -> error instanceof EtcdFailure failure && failure.isTransient()))
@@ -171,7 +171,7 @@ final class Observer {
                 .flatMap(first -> first.isEmpty() || isWhole(first.get(0))
                         ? Mono.just(first)
                         : etcd.get(lock, Ranges.ALL).map(GetResponse::getKvs))
-                .flatMapIterable(line -> Line.of(line).holders())
+                .flatMapIterable(claims -> KeyQueue.of(claims).holders())
                 .filter(holder -> ClaimRegistry.token(holder.getCreateRevision()) == fencingToken)
                 .next()
                 .flatMap(holder -> end(key, fencingToken, holder))

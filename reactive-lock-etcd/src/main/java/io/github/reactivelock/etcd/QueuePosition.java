@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a claim stands in its lock's line.
+ * Where a claim stands in its lock's queue.
  *
  * @param revision the create revision of the claim's key, or no positive number if it is not there
  * @param predecessor the key that it waits for, which for the whole of a lock is the one just before it; null if it

@@ -5,7 +5,7 @@ import io.etcd.jetcd.options.GetOption;
 import io.github.reactivelock.state.LockInfo;
 import java.util.List;
 
-/** Parts of a lock's line of claims, which stand in the order in which their keys were made. */
+/** Parts of a lock's queue of claims, which stand in the order in which their keys were made. */
 final class Ranges {
 
     /** The owner, by name. */
@@ -22,7 +22,7 @@ final class Ranges {
     static final GetOption ALL = oldestFirst().build();
 
     /** All, by name. */
-    static final GetOption LINE = oldestFirst().withKeysOnly(true).build();
+    static final GetOption QUEUE = oldestFirst().withKeysOnly(true).build();
 
     static final GetOption COUNT =
             GetOption.builder().isPrefix(true).withCountOnly(true).build();
@@ -30,13 +30,13 @@ final class Ranges {
     /** The newest claim and the one before it. */
     static final GetOption LAST_TWO = newestFirst().build();
 
-    /** What shows all that is wanted, of one look at a line or of several. */
+    /** What shows all that is wanted, of one look at a queue or of several. */
     static GetOption partFor(List<GetOption> wanted) {
         GetOption first = wanted.isEmpty() ? FIRST : wanted.get(0);
         if (wanted.stream().allMatch(other -> other == first)) {
             return first;
         }
-        return wanted.contains(ALL) ? ALL : LINE;
+        return wanted.contains(ALL) ? ALL : QUEUE;
     }
 
     /** How many claims a part of a list is made of. */

@@ -51,20 +51,20 @@ final class Turns {
 
     private Mono<Void> lookAfterwards(ClaimState state, long revision) {
         return keys.look(state, revision)
-                .flatMap(line -> moved(state, revision, line))
+                .flatMap(position -> moved(state, revision, position))
                 .onErrorResume(error -> Mono.delay(PAUSE_AFTER_A_BROKEN_WATCH, DriverThreads.timer())
                         .thenReturn(recheck(state)))
                 .doOnNext(pushes::push)
                 .then();
     }
 
-    private Mono<Signal> moved(ClaimState state, long revision, QueuePosition line) {
-        if (line.revision() != revision) {
+    private Mono<Signal> moved(ClaimState state, long revision, QueuePosition position) {
+        if (position.revision() != revision) {
             state.vanished(revision);
             return Mono.just(recheck(state));
         }
-        if (line.predecessor() != null) {
-            follow(state, revision, line.predecessor());
+        if (position.predecessor() != null) {
+            follow(state, revision, position.predecessor());
             return Mono.empty();
         }
         return state.own(revision)

@@ -28,10 +28,10 @@ final class HeldUp implements ClientInterceptor {
     /** The names of claims or locks on which a watch was to begin. */
     final Queue<String> watched = new ConcurrentLinkedQueue<>();
 
-    /** How many reads of a key or a line were answered. */
+    /** How many reads of a key or a queue were answered. */
     final AtomicInteger reads = new AtomicInteger();
 
-    /** How many changes of claims read a line, or its end, in the same step. */
+    /** How many changes of claims read a queue, or its end, in the same step. */
     final AtomicInteger linesInChanges = new AtomicInteger();
 
     private final AtomicInteger looksUnanswered = new AtomicInteger();
@@ -87,7 +87,7 @@ final class HeldUp implements ClientInterceptor {
         return waiting.size();
     }
 
-    /** How many reads of a line were unanswered at a time. */
+    /** How many reads of a queue were unanswered at a time. */
     int mostLooksUnanswered() {
         return mostLooksUnanswered.get();
     }

@@ -46,7 +46,7 @@ class LateAnswerTest extends EtcdFixture {
     }
 
     /**
-     * It would be the next in line, of nobody, until a list of its lease's keys finds it. Only through a client of the
+     * It would be the next in the queue, of nobody, until a list of its lease's keys finds it. Only through a client of the
      * application is it put though another came.
      */
     @Test

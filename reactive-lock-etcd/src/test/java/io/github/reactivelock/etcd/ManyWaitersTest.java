@@ -70,7 +70,7 @@ class ManyWaitersTest extends EtcdFixture {
 
         areQueued(backend, waiting);
         areQueued(backend, waiting);
-        assertThat(held.mostLooksUnanswered()).as("looks at one line").isLessThanOrEqualTo(2);
+        assertThat(held.mostLooksUnanswered()).as("looks at one queue").isLessThanOrEqualTo(2);
         assertThat(held.linesInChanges).as("puts that read it").hasValue(ClaimKeys.FEW);
 
         List<CompletableFuture<Boolean>> released =
@@ -100,7 +100,7 @@ class ManyWaitersTest extends EtcdFixture {
         List<CompletableFuture<Boolean>> released =
                 waiting.stream().map(claim -> backend.release(claim).toFuture()).toList();
         assertThat(released.stream().map(Etcds::get)).hasSize(MANY).containsOnly(false);
-        assertThat(before).as("puts that read the line").isLessThanOrEqualTo(ClaimKeys.FEW);
+        assertThat(before).as("puts that read the queue").isLessThanOrEqualTo(ClaimKeys.FEW);
         assertThat(held.linesInChanges).as("and releases too").hasValue(before);
         in.forEach(claim -> assertThat(Etcds.get(backend.release(claim))).isTrue());
     }
@@ -125,7 +125,7 @@ class ManyWaitersTest extends EtcdFixture {
                 .toList();
 
         assertThat(answers.stream().map(Etcds::get)).allMatch(ClaimResult.Busy.class::isInstance);
-        assertThat(held.mostLooksUnanswered()).as("looks at one line").isLessThanOrEqualTo(ClaimKeys.FEW + 1);
+        assertThat(held.mostLooksUnanswered()).as("looks at one queue").isLessThanOrEqualTo(ClaimKeys.FEW + 1);
         assertThat(Etcds.get(backend.release(owner))).isTrue();
     }
 
@@ -196,7 +196,7 @@ class ManyWaitersTest extends EtcdFixture {
     }
 
     @Test
-    void allFlowsOfACrowdAreServedAndTheHolderBesideThemKeepsItsLock() throws Exception {
+    void aCrowdIsServedAndTheHolderBesideItKeepsItsLock() throws Exception {
         LockClient client = opened(LockClient.create(EtcdLockBackend.connect(server.uri())));
         LockClient lock =
                 client.with(client.options().withFairness(Fairness.FIFO).withLease(Duration.ofSeconds(12)));

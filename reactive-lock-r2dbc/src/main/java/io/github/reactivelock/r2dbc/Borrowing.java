@@ -20,7 +20,7 @@ import reactor.util.context.Context;
 
 /**
  * A connection that was asked for, between the pool and the command that wants it. A pool of ours lets a command leave
- * its line. Other factories are not asked to stop, because a driver may lose a connection that it is opening then.
+ * its queue. Other factories are not asked to stop, because a driver may lose a connection that it is opening then.
  *
  * <pre>
  * state    event
@@ -40,8 +40,8 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         LEFT
     }
 
-    /** Whether the line may be left. */
-    enum Line {
+    /** Whose it is: the queue of ours may be left. */
+    enum Pool {
         OURS,
         FOREIGN
     }
@@ -56,7 +56,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     record Limit(Duration time, Supplier<Throwable> late) {}
 
     private final CoreSubscriber<? super Connection> command;
-    private final Line line;
+    private final Pool pool;
     private final @Nullable Limit limit;
     private final Runnable lent;
     private final Disposable.Swap timer = Disposables.swap();
@@ -65,9 +65,9 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     private volatile boolean hasAnswer;
 
     /** @param lent called when a connection came, before its command has it */
-    Borrowing(CoreSubscriber<? super Connection> command, Line line, @Nullable Limit limit, Runnable lent) {
+    Borrowing(CoreSubscriber<? super Connection> command, Pool pool, @Nullable Limit limit, Runnable lent) {
         this.command = command;
-        this.line = line;
+        this.pool = pool;
         this.limit = limit;
         this.lent = lent;
     }
@@ -163,7 +163,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
 
     private boolean leaves() {
         boolean does = becomes(State.LEFT);
-        if (does && line == Line.OURS && !hasAnswer) {
+        if (does && pool == Pool.OURS && !hasAnswer) {
             asked.cancel();
         }
         return does;

@@ -52,17 +52,17 @@ final class Database {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final Deadlines deadlines;
     private final Answers answers;
-    private final Borrowing.Line line;
+    private final Borrowing.Pool pools;
     private final Runnable lent;
 
     /** Over a pool of the application, which is not closed with this. */
     Database(ConnectionFactory factory, R2dbcBackendOptions options) {
-        this(factory, Borrowing.Line.FOREIGN, Mono.empty(), options, sql(factory, options));
+        this(factory, Borrowing.Pool.FOREIGN, Mono.empty(), options, sql(factory, options));
     }
 
     private Database(
-            ConnectionFactory factory, Borrowing.Line line, Mono<Void> end, R2dbcBackendOptions options, Sql sql) {
-        this.line = line;
+            ConnectionFactory factory, Borrowing.Pool pools, Mono<Void> end, R2dbcBackendOptions options, Sql sql) {
+        this.pools = pools;
         this.factory = Surroundings.outside(factory);
         this.end = end;
         this.timeout = options.commandTimeout();
@@ -84,7 +84,7 @@ final class Database {
 
     /** The same where the connections are opened by what these statements say. */
     static Database owning(ConnectionPool pool, R2dbcBackendOptions options, Sql sql) {
-        return new Database(pool, Borrowing.Line.OURS, DriverThreads.subscribing(ended(pool)), options, sql);
+        return new Database(pool, Borrowing.Pool.OURS, DriverThreads.subscribing(ended(pool)), options, sql);
     }
 
     /**
@@ -394,7 +394,7 @@ final class Database {
         return Carried.operator(new Mono<>() {
             @Override
             public void subscribe(CoreSubscriber<? super Connection> command) {
-                opened.subscribe(new Borrowing(command, line, limit, lent));
+                opened.subscribe(new Borrowing(command, pools, limit, lent));
             }
         });
     }

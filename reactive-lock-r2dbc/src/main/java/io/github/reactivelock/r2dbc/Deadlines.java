@@ -57,7 +57,7 @@ final class Deadlines {
         this.lentAt = pauses.now();
     }
 
-    /** A command that stands in the line for connections from now on. */
+    /** A command that waits for a connection from now on. */
     Turn turn() {
         return new Turn();
     }
@@ -116,8 +116,8 @@ final class Deadlines {
     }
 
     /**
-     * One command's time: it completes when that is over. Standing in the line for connections is not the database's
-     * silence as long as the line moves, so a command is too late so long after it had a connection, or after the last
+     * One command's time: it completes when that is over. Waiting for a connection is not the database's
+     * silence as long as others get one, so a command is too late so long after it had a connection, or after the last
      * one was lent.
      */
     final class Turn implements Publisher<Boolean>, Subscription {

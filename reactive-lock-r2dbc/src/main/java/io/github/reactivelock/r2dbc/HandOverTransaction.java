@@ -115,19 +115,20 @@ final class HandOverTransaction {
     }
 
     /**
-     * Makes the first of a line the owner; empty if it stood in the queue and has left it meanwhile, which needs no
+     * Makes the first of them the owner; empty if it stood in the queue and has left it meanwhile, which needs no
      * lock.
      */
-    Mono<Long> grant(LockRow row, List<Successor> line) {
-        Successor next = line.get(0);
+    Mono<Long> grant(LockRow row, List<Successor> successors) {
+        Successor next = successors.get(0);
         return next.place() == 0
-                ? granted(row, line)
+                ? granted(row, successors)
                 : session.change("leave", next.claimId())
-                        .flatMap(left -> left == 0 ? Mono.empty() : now(row).flatMap(later -> granted(later, line)));
+                        .flatMap(left ->
+                                left == 0 ? Mono.empty() : now(row).flatMap(later -> granted(later, successors)));
     }
 
-    private Mono<Long> granted(LockRow row, List<Successor> line) {
-        Successor next = line.get(0);
+    private Mono<Long> granted(LockRow row, List<Successor> successors) {
+        Successor next = successors.get(0);
         long token = row.nextToken();
         Mono<Long> granted = session.change(
                         "grant",
@@ -136,7 +137,7 @@ final class HandOverTransaction {
                         next.client(),
                         token,
                         row.now() + next.lease(),
-                        line.size() > 1 ? 1L : 0L,
+                        successors.size() > 1 ? 1L : 0L,
                         Keys.bytes(key))
                 .thenReturn(token);
         return row.isWatched()

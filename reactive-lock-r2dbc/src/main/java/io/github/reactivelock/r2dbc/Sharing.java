@@ -155,34 +155,34 @@ final class Sharing {
                 ? Mono.just(Turn.none(in, true))
                 : session.change("leave_dead", name, now)
                         .then(session.all("line", Successor::read, name, now))
-                        .flatMap(line -> served(in, line, asking));
+                        .flatMap(successors -> served(in, successors, asking));
     }
 
-    private Mono<Turn> served(Occupancy in, List<Successor> line, String asking) {
-        if (line.isEmpty()) {
+    private Mono<Turn> served(Occupancy in, List<Successor> successors, String asking) {
+        if (successors.isEmpty()) {
             return Mono.just(Turn.none(in, false));
         }
-        if (in.units() == 0 && line.get(0).isWhole()) {
-            return ownedBy(in, line, asking);
+        if (in.units() == 0 && successors.get(0).isWhole()) {
+            return ownedBy(in, successors, asking);
         }
-        long base = in.nextToken() - line.get(0).place();
+        long base = in.nextToken() - successors.get(0).place();
         List<Successor> served = new ArrayList<>();
         Occupancy after = in;
-        for (Successor next : line) {
+        for (Successor next : successors) {
             if (!after.fits(next) || served.size() == MOST) {
                 break;
             }
             after = after.with(next, base + next.place());
             served.add(next);
         }
-        boolean mayGoOn = served.size() == MOST && line.size() > MOST;
-        Turn turn = new Turn(after, served, base, served.size() < line.size(), mayGoOn);
+        boolean mayGoOn = served.size() == MOST && successors.size() > MOST;
+        Turn turn = new Turn(after, served, base, served.size() < successors.size(), mayGoOn);
         return served.isEmpty() ? Mono.just(turn) : entered(turn, asking).thenReturn(turn);
     }
 
-    private Mono<Turn> ownedBy(Occupancy in, List<Successor> line, String asking) {
-        Successor next = line.get(0);
-        return transfer.grant(in.row(), line)
+    private Mono<Turn> ownedBy(Occupancy in, List<Successor> successors, String asking) {
+        Successor next = successors.get(0);
+        return transfer.grant(in.row(), successors)
                 .flatMap(token -> transfer.tellGrant(next, token).thenReturn(Turn.none(in.with(next, token), true)))
                 .switchIfEmpty(Mono.defer(() -> served(in, asking)));
     }

@@ -25,7 +25,7 @@ final class TableLock {
     private final WaitingClaims waits;
     private final PerKeySequencer lanes;
     private final QuickClaims quick;
-    /** Claims with a question that stands in a line of ours, for its turn or for a connection. */
+    /** Claims with a question that waits in a queue of ours, for its turn or for a connection. */
     private final Set<String> heldBack = ConcurrentHashMap.newKeySet();
 
     TableLock(Database database, SignalSink pushes, WaitingClaims waits) {
@@ -93,20 +93,21 @@ final class TableLock {
     private Mono<ClaimResult> free(HandOverTransaction transfer, LockRow row, Claim claim) {
         boolean waited = waits.contains(claim);
         return (waited ? transfer.queue(row) : transfer.waiting(row)).flatMap(queue -> {
-            List<Successor> line = queue.isEmpty() ? List.of(Successor.of(claim, pushes.client())) : queue;
+            List<Successor> successors = queue.isEmpty() ? List.of(Successor.of(claim, pushes.client())) : queue;
             Mono<Void> left = waited && queue.isEmpty() ? transfer.leave(claim.id()) : Mono.empty();
-            return left.then(Mono.defer(() -> granted(transfer, row, claim, line)));
+            return left.then(Mono.defer(() -> granted(transfer, row, claim, successors)));
         });
     }
 
-    private Mono<ClaimResult> granted(HandOverTransaction transfer, LockRow row, Claim claim, List<Successor> line) {
-        Successor next = line.get(0);
+    private Mono<ClaimResult> granted(
+            HandOverTransaction transfer, LockRow row, Claim claim, List<Successor> successors) {
+        Successor next = successors.get(0);
         if (!next.isWhole()) {
             return transfer.shares()
                     .passOnFree(row)
                     .flatMap(in -> behind(transfer, row, claim, in.lastEnd() - row.now(), in.token()));
         }
-        return transfer.grant(row, line)
+        return transfer.grant(row, successors)
                 .flatMap(token -> next.claimId().equals(claim.id())
                         ? Mono.just(granted(token, claim))
                         : transfer.tellGrant(next, token)

@@ -8,7 +8,7 @@ import io.github.reactivelock.spi.queue.Entered;
 import io.github.reactivelock.spi.queue.Expiries;
 import io.github.reactivelock.spi.queue.Followers;
 import io.github.reactivelock.spi.queue.KeptClaims;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.queue.QueuePosition;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.UnansweredReleases;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The claims of this client: entered into their lines, followed until they are first, and ended. */
+/** The claims of this client: entered into their queues, followed until they are first, and ended. */
 final class ClaimRegistry {
 
     private static final int AT_ONCE = 64;
@@ -72,7 +72,7 @@ final class ClaimRegistry {
     }
 
     /**
-     * A question that has left is answered in the order of the session's, so it is as good as in line with the rest.
+     * A question that has left is answered in the order of the session's, so it is as good as queued with the rest.
      */
     boolean holdsBack(Claim claim) {
         return connection.isCrowded() && states.containsKey(claim.id());
@@ -98,14 +98,14 @@ final class ClaimRegistry {
     private Mono<ClaimResult> enterIfFree(ClaimState state, boolean mayRepeat) {
         Claim claim = state.claim();
         return nodes.counted(claim.key())
-                .filter(seen -> seen.line().admits(claim.share()))
+                .filter(seen -> seen.queue().admits(claim.share()))
                 .switchIfEmpty(Mono.defer(() -> nodes.latestCounted(claim.key())))
                 .flatMap(seen -> {
-                    if (seen.line().has(claim.id())) {
+                    if (seen.queue().has(claim.id())) {
                         state.doubted();
                         return enter(state, mayRepeat);
                     }
-                    return seen.line().admits(claim.share())
+                    return seen.queue().admits(claim.share())
                             ? enter(state, mayRepeat, nodes.createIfNext(claim, content(claim), seen.next()))
                             : release(claim).thenReturn(new ClaimResult.Busy());
                 });
@@ -132,7 +132,7 @@ final class ClaimRegistry {
         }
         return connection
                 .within(entering)
-                .flatMap(entered -> placed(state, entered.own(), entered.line(), mayRepeat))
+                .flatMap(entered -> placed(state, entered.own(), entered.queue(), mayRepeat))
                 .switchIfEmpty(Mono.defer(() -> enter(state, mayRepeat)));
     }
 
@@ -155,8 +155,8 @@ final class ClaimRegistry {
     /** An answer was lost or the session changed: a node of this session is adopted, any other is deleted. */
     private Mono<ClaimResult> settle(ClaimState state, boolean mayRepeat) {
         Claim claim = state.claim();
-        return nodes.latestLine(claim.key()).flatMap(line -> {
-            SequenceNode own = line.position(claim.id()).own();
+        return nodes.latestQueue(claim.key()).flatMap(queue -> {
+            SequenceNode own = queue.position(claim.id()).own();
             if (own == null) {
                 state.settled(null);
                 return enter(state, mayRepeat);
@@ -165,7 +165,7 @@ final class ClaimRegistry {
             return nodes.checkOne(path).flatMap(checked -> {
                 Node node = checked.found().get(0);
                 if (node.session() == checked.session() && state.seen(node)) {
-                    return placed(state, node, line, mayRepeat);
+                    return placed(state, node, queue, mayRepeat);
                 }
                 return mayRepeat
                         ? nodes.delete(path).then(Mono.defer(() -> enter(state, false)))
@@ -191,12 +191,12 @@ final class ClaimRegistry {
             }
             return state.isFollowingAPlace()
                     ? Mono.just(queued(state, node, null))
-                    : nodes.line(state.claim().key()).flatMap(line -> placed(state, node, line, true));
+                    : nodes.queue(state.claim().key()).flatMap(queue -> placed(state, node, queue, true));
         });
     }
 
-    private Mono<ClaimResult> placed(ClaimState state, Node node, Line<SequenceNode> line, boolean mayRepeat) {
-        QueuePosition<SequenceNode> position = line.position(state.claim().id());
+    private Mono<ClaimResult> placed(ClaimState state, Node node, PlaceQueue<SequenceNode> queue, boolean mayRepeat) {
+        QueuePosition<SequenceNode> position = queue.position(state.claim().id());
         if (!position.isOf(node)) {
             state.vanished(node, LossReason.EXPIRED);
             return mayRepeat ? enter(state, false) : Mono.error(state.ended());

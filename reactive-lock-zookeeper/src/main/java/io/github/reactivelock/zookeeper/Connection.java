@@ -116,7 +116,7 @@ final class Connection {
         return source.servers();
     }
 
-    /** Whether there are more commands than may leave, so that an unanswered one may stand in line. */
+    /** Whether there are more commands than may leave, so that an unanswered one may wait for its turn. */
     boolean isCrowded() {
         return departures.isCrowded();
     }
@@ -209,8 +209,7 @@ final class Connection {
 
     /**
      * An error that says why, if the server answers nothing for as long as a command may take. It answers a session in
-     * the order of its questions, so while it answers any, each that has left gets its turn, and then each that stands
-     * in line.
+     * the order of its questions, so while it answers any, each that has left gets its turn, and then each that waits.
      */
     <T> Mono<T> within(Mono<T> answer) {
         return answer.timeout(silence.of(options.commandTimeout()), Mono.error(TimeoutException::new))

@@ -3,7 +3,7 @@ package io.github.reactivelock.zookeeper;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.queue.Content;
 import io.github.reactivelock.spi.queue.Entered;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.Together;
 import io.github.reactivelock.state.LossReason;
@@ -52,12 +52,12 @@ final class Nodes {
         this.connection = connection;
         this.names = names;
         this.looks = new Together<>(
-                "looking at a line",
+                "looking at a queue",
                 Integer.MAX_VALUE,
                 (lock, leaving) -> connection.send(
                         Rank.LOOK, async -> leaving.get().contains(true) ? counted(async, lock) : count(async, lock)));
         this.latestLooks = new Together<>(
-                "looking at a line behind a write",
+                "looking at a queue behind a write",
                 Integer.MAX_VALUE,
                 (lock, leaving) -> latest(Rank.LOOK, async -> {
                             List<Boolean> unused = leaving.get();
@@ -124,14 +124,14 @@ final class Nodes {
     /** A node, and a look that left after the creation did. */
     private record Made(Node node, Look look) {
         Mono<Entered<SequenceNode, Node>> entered() {
-            return look.line().map(line -> new Entered<>(node, line));
+            return look.queue().map(queue -> new Entered<>(node, queue));
         }
     }
 
-    /** A look at a line that is on its way, or about to be. */
+    /** A look at a queue that is on its way, or about to be. */
     private record Look(Mono<List<Counted>> answer) {
-        Mono<Line<SequenceNode>> line() {
-            return answer.map(Nodes::line);
+        Mono<PlaceQueue<SequenceNode>> queue() {
+            return answer.map(Nodes::queue);
         }
     }
 
@@ -140,24 +140,24 @@ final class Nodes {
         return new Look(looks.join(lock, true));
     }
 
-    private static Line<SequenceNode> line(List<Counted> found) {
-        return found.isEmpty() ? Line.of(List.of()) : found.get(0).line();
+    private static PlaceQueue<SequenceNode> queue(List<Counted> found) {
+        return found.isEmpty() ? PlaceQueue.of(List.of()) : found.get(0).queue();
     }
 
     /** All claims on a lock, and the number that the next one to come will have. */
-    record Counted(Line<SequenceNode> line, int next) {
+    record Counted(PlaceQueue<SequenceNode> queue, int next) {
         /** A node's stat shows how many changes there were below it, which are twice what came less what is there. */
         static Counted of(List<String> names, Stat stat) {
-            Line<SequenceNode> line = SequenceNode.line(names);
-            List<SequenceNode> places = line.places();
+            PlaceQueue<SequenceNode> queue = SequenceNode.queue(names);
+            List<SequenceNode> places = queue.places();
             boolean isNegative =
                     !places.isEmpty() && places.get(places.size() - 1).number() < 0;
             int came = (stat.getCversion() + stat.getNumChildren()) >>> 1;
-            return new Counted(line, isNegative ? came | Integer.MIN_VALUE : came);
+            return new Counted(queue, isNegative ? came | Integer.MIN_VALUE : came);
         }
     }
 
-    /** As {@link #line}, with the number of the next claim. The lock's node is made if need be. */
+    /** As {@link #queue}, with the number of the next claim. The lock's node is made if need be. */
     Mono<Counted> counted(String key) {
         String lock = names.lock(key);
         return connection.within(looks.ask(lock, false)).flatMap(found -> counted(key, found, this::counted));
@@ -224,8 +224,8 @@ final class Nodes {
     }
 
     /** The claims of a lock, as the server knows them that this client is connected to. */
-    Mono<Line<SequenceNode>> line(String key) {
-        return connection.within(looks.ask(names.lock(key), false)).map(Nodes::line);
+    Mono<PlaceQueue<SequenceNode>> queue(String key) {
+        return connection.within(looks.ask(names.lock(key), false)).map(Nodes::queue);
     }
 
     /** The names of all nodes below the root, after a write that a majority took. */
@@ -235,9 +235,9 @@ final class Nodes {
                 .map(answers -> answers.get(0));
     }
 
-    /** As {@link #line}, after a write that a majority took. */
-    Mono<Line<SequenceNode>> latestLine(String key) {
-        return connection.within(latestLooks.ask(names.lock(key), false)).map(Nodes::line);
+    /** As {@link #queue}, after a write that a majority took. */
+    Mono<PlaceQueue<SequenceNode>> latestQueue(String key) {
+        return connection.within(latestLooks.ask(names.lock(key), false)).map(Nodes::queue);
     }
 
     /**
@@ -289,10 +289,10 @@ final class Nodes {
      * is none.
      */
     Mono<Held> holder(String key, long token) {
-        return latestLine(key).flatMap(line -> find(key, line.held(), token));
+        return latestQueue(key).flatMap(queue -> find(key, queue.held(), token));
     }
 
-    /** Tokens rise along the line. */
+    /** Tokens rise along the queue. */
     private Mono<Held> find(String key, List<SequenceNode> held, long token) {
         if (held.isEmpty()) {
             return Mono.empty();

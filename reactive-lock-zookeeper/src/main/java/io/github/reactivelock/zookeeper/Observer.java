@@ -1,7 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.LockPage;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.NamedLocks;
 import io.github.reactivelock.state.LockEvent;
@@ -42,21 +42,21 @@ final class Observer {
         this.names = names;
     }
 
-    /** The lock as it is, the line that shows it, and those of its holders that were read, the newest first. */
-    private record Look(LockInfo info, Line<SequenceNode> line, List<Nodes.Held> holders) {}
+    /** The lock as it is, the queue that shows it, and those of its holders that were read, the newest first. */
+    private record Look(LockInfo info, PlaceQueue<SequenceNode> queue, List<Nodes.Held> holders) {}
 
     Mono<LockInfo> inspect(String key) {
-        return look(key, nodes.latestLine(key), LockInfo.Held.MOST_SHOWN)
+        return look(key, nodes.latestQueue(key), LockInfo.Held.MOST_SHOWN)
                 .flatMap(look -> look.info instanceof LockInfo.Held held
-                        ? queue(key, look.line).map(queue -> with(queue, held))
+                        ? waiting(key, look.queue).map(queue -> with(queue, held))
                         : Mono.just(look.info));
     }
 
     /**
      * Since when they wait is not known: the server dates a node by its own clock, and does not tell the time of that.
      */
-    private Mono<List<LockInfo.Waiting>> queue(String key, Line<SequenceNode> line) {
-        return read(key, line.waiting().stream().limit(LockInfo.Held.MOST_SHOWN))
+    private Mono<List<LockInfo.Waiting>> waiting(String key, PlaceQueue<SequenceNode> queue) {
+        return read(key, queue.waiting().stream().limit(LockInfo.Held.MOST_SHOWN))
                 .map(waiting -> new LockInfo.Waiting(waiting.read().content().owner(), null))
                 .collectList();
     }
@@ -93,41 +93,41 @@ final class Observer {
     }
 
     private Mono<LockInfo> shown(String key) {
-        return look(key, nodes.line(key), LockInfo.Held.MOST_SHOWN).map(Look::info);
+        return look(key, nodes.queue(key), LockInfo.Held.MOST_SHOWN).map(Look::info);
     }
 
-    private Mono<Look> look(String key, Mono<Line<SequenceNode>> asked, long most) {
-        return asked.flatMap(line -> {
-            if (line.held().isEmpty()) {
-                return Mono.just(new Look(new LockInfo.Free(key), line, List.of()));
+    private Mono<Look> look(String key, Mono<PlaceQueue<SequenceNode>> asked, long most) {
+        return asked.flatMap(queue -> {
+            if (queue.held().isEmpty()) {
+                return Mono.just(new Look(new LockInfo.Free(key), queue, List.of()));
             }
-            return read(key, line.newestHolders().limit(most))
+            return read(key, queue.newestHolders().limit(most))
                     .collectList()
                     .flatMap(holders -> holders.isEmpty()
                             // They went between the two questions.
                             ? look(key, asked, most)
-                            : Mono.just(new Look(held(key, line, holders, most), line, holders)));
+                            : Mono.just(new Look(held(key, queue, holders, most), queue, holders)));
         });
     }
 
-    private static LockInfo held(String key, Line<SequenceNode> line, List<Nodes.Held> holders, long most) {
+    private static LockInfo held(String key, PlaceQueue<SequenceNode> queue, List<Nodes.Held> holders, long most) {
         Nodes.Held newest = holders.get(0);
         return new LockInfo.Held(
                 key,
                 newest.read().content().owner(),
                 newest.read().node().token(),
                 newest.read().content().lease(),
-                line.waiting().size(),
+                queue.waiting().size(),
                 null,
                 List.of(),
-                newest.place().share().isWhole() ? null : shares(line, holders, most));
+                newest.place().share().isWhole() ? null : shares(queue, holders, most));
     }
 
     /** Who went between the two questions is not counted. */
-    private static LockInfo.Shares shares(Line<SequenceNode> line, List<Nodes.Held> holders, long most) {
-        Set<SequenceNode> gone = line.newestHolders().limit(most).collect(Collectors.toSet());
+    private static LockInfo.Shares shares(PlaceQueue<SequenceNode> queue, List<Nodes.Held> holders, long most) {
+        Set<SequenceNode> gone = queue.newestHolders().limit(most).collect(Collectors.toSet());
         holders.forEach(holder -> gone.remove(holder.place()));
-        long units = line.units()
+        long units = queue.units()
                 - gone.stream().mapToLong(place -> place.share().units()).sum();
         List<LockInfo.Holder> first = holders.stream()
                 .limit(LockInfo.Held.MOST_SHOWN)
@@ -138,7 +138,7 @@ final class Observer {
                         holder.read().content().lease()))
                 .toList();
         return new LockInfo.Shares(
-                (int) Math.min(units, Integer.MAX_VALUE), line.held().size() - gone.size(), first);
+                (int) Math.min(units, Integer.MAX_VALUE), queue.held().size() - gone.size(), first);
     }
 
     Flux<LockEvent> events(String key) {
@@ -186,7 +186,7 @@ final class Observer {
 
         private final String key;
         private final String below;
-        private final Set<String> line = new HashSet<>();
+        private final Set<String> queue = new HashSet<>();
         /** The holders that were reported, with their tokens; zero for one that went too soon. */
         private final Map<SequenceNode, Long> holders = new LinkedHashMap<>();
 
@@ -199,7 +199,7 @@ final class Observer {
 
         Flux<LockEvent> happened(WatchedEvent event) {
             if (event == WatchesBelow.BEGUN) { // by a server that may be behind the leader
-                return look(key, nodes.latestLine(key), Long.MAX_VALUE)
+                return look(key, nodes.latestQueue(key), Long.MAX_VALUE)
                         .map(this::begin)
                         .cast(LockEvent.class)
                         .flux();
@@ -217,11 +217,11 @@ final class Observer {
             }
             if (event.getType() == EventType.NodeCreated && (newest == null || newest.isBefore(place))) {
                 newest = place;
-                line.add(place.name());
+                queue.add(place.name());
             } else if (event.getType() == EventType.NodeDeleted) {
-                line.remove(place.name());
+                queue.remove(place.name());
             }
-            return tell(SequenceNode.line(List.copyOf(line)).held());
+            return tell(SequenceNode.queue(List.copyOf(queue)).held());
         }
 
         /**
@@ -229,9 +229,9 @@ final class Observer {
          * again. What follows may have happened before this look, so the new numbers are taken from it.
          */
         private Flux<LockEvent> beginAnew() {
-            line.clear();
+            queue.clear();
             holders.clear();
-            return look(key, nodes.line(key), Long.MAX_VALUE)
+            return look(key, nodes.queue(key), Long.MAX_VALUE)
                     .map(this::begin)
                     .filter(seen -> seen.info() instanceof LockInfo.Held)
                     .cast(LockEvent.class)
@@ -239,10 +239,10 @@ final class Observer {
         }
 
         private LockEvent.Snapshot begin(Look look) {
-            List<SequenceNode> places = look.line.places();
-            places.forEach(place -> line.add(place.name()));
+            List<SequenceNode> places = look.queue.places();
+            places.forEach(place -> queue.add(place.name()));
             newest = places.isEmpty() ? null : places.get(places.size() - 1);
-            look.line.held().forEach(place -> holders.put(place, 0L));
+            look.queue.held().forEach(place -> holders.put(place, 0L));
             look.holders.forEach(
                     holder -> holders.put(holder.place(), holder.read().node().token()));
             return new LockEvent.Snapshot(look.info);

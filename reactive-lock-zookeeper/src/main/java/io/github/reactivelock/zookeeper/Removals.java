@@ -53,8 +53,8 @@ final class Removals {
     }
 
     private Mono<Boolean> removal(Claim claim) {
-        return nodes.latestLine(claim.key()).flatMap(line -> {
-            QueuePosition<SequenceNode> position = line.position(claim.id());
+        return nodes.latestQueue(claim.key()).flatMap(queue -> {
+            QueuePosition<SequenceNode> position = queue.position(claim.id());
             if (position.own() == null) {
                 return Mono.just(false);
             }

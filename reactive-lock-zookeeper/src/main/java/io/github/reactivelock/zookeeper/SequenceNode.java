@@ -1,7 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
-import io.github.reactivelock.spi.queue.Line;
 import io.github.reactivelock.spi.queue.Place;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.state.Share;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param name the node's name
  * @param claimId the claim's id
  * @param share how much of the lock it wants
- * @param number its place in line
+ * @param number its place in the queue
  */
 record SequenceNode(String name, String claimId, Share share, int number) implements Place {
 
     /** The claims among the names of nodes below a lock. */
-    static Line<SequenceNode> line(List<String> names) {
+    static PlaceQueue<SequenceNode> queue(List<String> names) {
         List<SequenceNode> places = new ArrayList<>(names.size());
         for (String name : names) {
             SequenceNode place = of(name);
@@ -33,7 +33,7 @@ record SequenceNode(String name, String claimId, Share share, int number) implem
             int some = places.get(0).number;
             places.sort(Comparator.comparingInt(place -> place.number - some));
         }
-        return Line.of(places);
+        return PlaceQueue.of(places);
     }
 
     /** The node of a claim for the whole. */

@@ -1,13 +1,13 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.queue.Entries;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import java.time.Duration;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The nodes of claims, as those of a line ({@code spi.queue}). */
+/** The nodes of claims, as those of a queue ({@code spi.queue}). */
 final class StoredEntries implements Entries<SequenceNode, Node> {
 
     private final Connection connection;
@@ -25,13 +25,13 @@ final class StoredEntries implements Entries<SequenceNode, Node> {
     }
 
     @Override
-    public Mono<Line<SequenceNode>> line(String key) {
-        return nodes.line(key);
+    public Mono<PlaceQueue<SequenceNode>> queue(String key) {
+        return nodes.queue(key);
     }
 
     @Override
-    public Flux<Line<SequenceNode>> lines(String key) {
-        return watches.names(names.lock(key)).map(SequenceNode::line);
+    public Flux<PlaceQueue<SequenceNode>> queues(String key) {
+        return watches.names(names.lock(key)).map(SequenceNode::queue);
     }
 
     @Override

@@ -82,10 +82,10 @@ public final class ZooKeeperFencingGuard {
 
     /** The node of the claim that was granted the lock last, as the leader knows it; empty if none is in. */
     private Mono<Node> newest(String key) {
-        return nodes.latestLine(key)
-                .filter(line -> !line.held().isEmpty())
-                .flatMap(line -> nodes.read(
-                        names.claim(key, line.held().get(line.held().size() - 1).name())))
+        return nodes.latestQueue(key)
+                .filter(queue -> !queue.held().isEmpty())
+                .flatMap(queue -> nodes.read(names.claim(
+                        key, queue.held().get(queue.held().size() - 1).name())))
                 .map(Nodes.Read::node);
     }
 }

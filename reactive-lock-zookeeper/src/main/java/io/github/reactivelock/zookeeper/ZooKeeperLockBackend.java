@@ -27,7 +27,7 @@ import reactor.core.publisher.Mono;
  *       server removes it some time after its last claim. A claim is an ephemeral sequential node below it, called
  *       {@code CLAIM:NUMBER}, or for a share {@code CLAIM:UNITS.CAPACITY:NUMBER}. It holds the client, the lease and
  *       the owner's name and is never changed.
- *   <li><b>Order.</b> The claims of a lock stand in line by number. The first one owns the lock, and after it all that
+ *   <li><b>Order.</b> The claims of a lock are queued by number. The first one owns the lock, and after it all that
  *   fit
  *       beside those before them, up to the first that does not. The czxid of its node is a holder's fencing token.
  *   <li><b>Claim.</b> One burst: make the node, and read the names of all there. If it fits, it owns the lock;
@@ -37,7 +37,7 @@ import reactor.core.publisher.Mono;
  *       that no claim came since. A creation whose answer was lost is looked for by the claim's id, after the leader
  *       has been asked, and taken for ours only if this very session made it.
  *   <li><b>Waiting.</b> The predecessor is read with a watch on it. When it goes, the names are read again: the claim
- *       owns the lock, or has a new predecessor, or has lost its own node and goes to the end of the line. A release is
+ *       owns the lock, or has a new predecessor, or has lost its own node and goes to the end of the queue. A release is
  *       one event for one client, however many wait.
  *   <li><b>Renewal.</b> One question to the leader and a look at each node, in one burst. It counts only if the nodes
  *   are

@@ -94,7 +94,7 @@ class ClaimProtocolTest extends Fixture {
     void aReleaseAmongAThousandWaitersIsOneEvent() throws InterruptedException {
         ZooKeeperLockBackend backend = backend();
         Queue<Signal> signals = listen(backend);
-        // No lease is over before all stand in line, however long that takes.
+        // No lease is over before all are in the queue, however long that takes.
         List<Claim> line = IntStream.rangeClosed(0, 1_000)
                 .mapToObj(i -> claim(key, Claim.Mode.QUEUE, Duration.ofMinutes(10), Claim.Keeping.RENEWED))
                 .toList();

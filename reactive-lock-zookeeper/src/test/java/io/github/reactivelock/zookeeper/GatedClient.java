@@ -85,7 +85,7 @@ final class GatedClient implements ClientSource {
         return asked.values().stream().mapToInt(AtomicInteger::get).sum();
     }
 
-    /** Of looks at the names of a line, how many were unanswered at a time. */
+    /** Of looks at the names of a queue, how many were unanswered at a time. */
     int mostLooksUnanswered() {
         return mostLooksUnanswered.get();
     }

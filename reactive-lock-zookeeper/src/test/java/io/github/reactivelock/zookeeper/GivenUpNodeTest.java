@@ -37,7 +37,7 @@ class GivenUpNodeTest extends ProxiedFixture {
             ZooKeepers.until("it is given up", () -> waiting.entry() == null);
             for (int i = 0; i < 2; i++) { // asked behind the deletion, which has failed when these have
                 assertThat(soonGivenUp
-                                .line(key)
+                                .queue(key)
                                 .map(line -> true)
                                 .onErrorReturn(false)
                                 .block(ZooKeepers.LIMIT))

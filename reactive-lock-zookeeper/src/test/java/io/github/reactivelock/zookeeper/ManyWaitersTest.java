@@ -85,7 +85,7 @@ class ManyWaitersTest extends Fixture {
         gate.open();
         assertThat(ZooKeepers.get(renewed).renewed()).isEqualTo(Set.of(held.id()));
         areQueued(answers);
-        assertThat(gate.mostLooksUnanswered()).as("looks at one line").isLessThanOrEqualTo(2);
+        assertThat(gate.mostLooksUnanswered()).as("looks at one queue").isLessThanOrEqualTo(2);
         release(backend, waiting);
         assertThat(ZooKeepers.get(backend.release(held))).isTrue();
     }
@@ -168,7 +168,7 @@ class ManyWaitersTest extends Fixture {
     }
 
     @Test
-    void allFlowsOfACrowdAreServedAndTheHolderBesideThemKeepsItsLock() throws Exception {
+    void aCrowdIsServedAndTheHolderBesideItKeepsItsLock() throws Exception {
         ZooKeeperLockBackend backend = gated(Duration.ofSeconds(12));
         LockClient client = client(backend);
         LockClient lock =
@@ -198,6 +198,6 @@ class ManyWaitersTest extends Fixture {
         ZooKeepers.until("all are served", () -> served.get() + failed.size() == MANY / 2);
 
         assertThat(failed).isEmpty();
-        assertThat(gate.mostLooksUnanswered()).as("looks at one line").isLessThanOrEqualTo(2);
+        assertThat(gate.mostLooksUnanswered()).as("looks at one queue").isLessThanOrEqualTo(2);
     }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.queue.Line;
+import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +22,7 @@ class SequenceNodeTest {
     }
 
     private static List<String> in(String... names) {
-        return SequenceNode.line(List.of(names)).held().stream()
+        return SequenceNode.queue(List.of(names)).held().stream()
                 .map(SequenceNode::claimId)
                 .toList();
     }
@@ -69,22 +69,22 @@ class SequenceNodeTest {
 
     @Test
     void theLowestNumberIsFirstAndNobodyElseIsLookedAt() {
-        assertThat(SequenceNode.line(NAMES).places().get(0)).isEqualTo(new SequenceNode("a-:0000000010", "a-", 10));
-        assertThat(SequenceNode.line(NAMES).position("a-").predecessor()).isNull();
-        assertThat(SequenceNode.line(NAMES).position("c.3").predecessor())
+        assertThat(SequenceNode.queue(NAMES).places().get(0)).isEqualTo(new SequenceNode("a-:0000000010", "a-", 10));
+        assertThat(SequenceNode.queue(NAMES).position("a-").predecessor()).isNull();
+        assertThat(SequenceNode.queue(NAMES).position("c.3").predecessor())
                 .isEqualTo(new SequenceNode("b_.1:0000000011", "b_.1", 11));
-        assertThat(SequenceNode.line(NAMES).position("nobody").own()).isNull();
+        assertThat(SequenceNode.queue(NAMES).position("nobody").own()).isNull();
     }
 
     @Test
     void numbersThatOverflowKeepTheirOrder() {
-        Line<SequenceNode> line = SequenceNode.line(List.of("b:-2147483648", "a:2147483647", "c:-2147483647"));
+        PlaceQueue<SequenceNode> queue = SequenceNode.queue(List.of("b:-2147483648", "a:2147483647", "c:-2147483647"));
 
-        assertThat(line.places().get(0)).extracting(SequenceNode::claimId).isEqualTo("a");
-        assertThat(line.position("c").predecessor())
+        assertThat(queue.places().get(0)).extracting(SequenceNode::claimId).isEqualTo("a");
+        assertThat(queue.position("c").predecessor())
                 .extracting(SequenceNode::claimId)
                 .isEqualTo("b");
-        assertThat(line.position("b").predecessor())
+        assertThat(queue.position("b").predecessor())
                 .extracting(SequenceNode::claimId)
                 .isEqualTo("a");
     }

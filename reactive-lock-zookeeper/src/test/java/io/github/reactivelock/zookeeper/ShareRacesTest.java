@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
-/** What changes after a claim has read the line, and before its watch is there. */
+/** What changes after a claim has read the queue, and before its watch is there. */
 class ShareRacesTest extends Fixture {
 
     private final KeyLayout names = new KeyLayout("reactivelock");
@@ -30,7 +30,7 @@ class ShareRacesTest extends Fixture {
     private Disposable listening;
     private final Queue<Signal> signals = new ConcurrentLinkedQueue<>();
 
-    /** A claim that has read the line. */
+    /** A claim that has read the queue. */
     private record Waiting(ClaimState state, Node node, QueuePosition<SequenceNode> position) {}
 
     @BeforeEach
@@ -61,7 +61,7 @@ class ShareRacesTest extends Fixture {
         Entered<SequenceNode, Node> entered =
                 ZooKeepers.get(nodes.create(claim, Content.of("races", claim), () -> true));
         assertThat(state.seen(entered.own())).isTrue();
-        return new Waiting(state, entered.own(), entered.line().position(claim.id()));
+        return new Waiting(state, entered.own(), entered.queue().position(claim.id()));
     }
 
     private void follow(Waiting waiting) {
@@ -143,12 +143,12 @@ class ShareRacesTest extends Fixture {
         Waiting second = enter(Share.permits(1, 3));
         Waiting last = enter(Share.permits(3, 3));
         follow(last);
-        ZooKeepers.get(nodes.line(key));
+        ZooKeepers.get(nodes.queue(key));
         long before = ZooKeepers.changesOfLinesTold();
         leave(holder);
         ZooKeepers.until("the change is told", () -> ZooKeepers.changesOfLinesTold() > before);
         for (int i = 0; i < 3; i++) {
-            ZooKeepers.get(nodes.line(key));
+            ZooKeepers.get(nodes.queue(key));
         }
 
         follow(second);
@@ -163,7 +163,7 @@ class ShareRacesTest extends Fixture {
         Waiting waiting = enterAgain(before.state.claim());
         follow(waiting);
         for (int i = 0; i < 3; i++) {
-            ZooKeepers.get(nodes.line(key));
+            ZooKeepers.get(nodes.queue(key));
         }
         assertThat(waiting.state.isOwner()).isFalse();
 

@@ -202,7 +202,7 @@ final class ZooKeepers {
         return told("sum_node_deleted_watch_count");
     }
 
-    /** How many watchers of a line were told of a change. */
+    /** How many watchers of a queue were told of a change. */
     static long changesOfLinesTold() {
         return told("sum_node_children_watch_count");
     }

@@ -4,7 +4,7 @@ package io.github.reactivelock.spi.queue;
  * A claim's entry as one answer of the store showed it. Two are equal if the same write made them and none has changed
  * them since, so an old answer is not taken for news of an entry that was made anew.
  *
- * @param <P> a place in the line
+ * @param <P> a place in the queue
  */
 public interface ClaimEntry<P extends Place> {
 
@@ -19,7 +19,7 @@ public interface ClaimEntry<P extends Place> {
     /**
      * Gives the fencing token of a hold by this entry.
      *
-     * @return rises along the line
+     * @return rises along the queue
      */
     long token();
 }

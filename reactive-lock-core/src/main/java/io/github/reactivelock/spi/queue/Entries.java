@@ -8,29 +8,29 @@ import reactor.core.publisher.Mono;
  * The entries of claims in a store. What returns a publisher is cold, and an error of it is an interruption, after
  * which the store is asked again.
  *
- * @param <P> a place in the line
+ * @param <P> a place in the queue
  * @param <E> a claim's entry
  */
 public interface Entries<P extends Place, E extends ClaimEntry<P>> {
 
     /**
-     * Reads the line of a lock.
+     * Reads the queue of a lock.
      *
      * @param key the lock's key
      * @return the claims that are there, perhaps none
      */
-    Mono<Line<P>> line(String key);
+    Mono<PlaceQueue<P>> queue(String key);
 
     /**
-     * Watches the line of a lock.
+     * Watches the queue of a lock.
      *
      * @param key the lock's key
-     * @return the line now and after each change, without end
+     * @return the queue now and after each change, without end
      */
-    Flux<Line<P>> lines(String key);
+    Flux<PlaceQueue<P>> queues(String key);
 
     /**
-     * Watches one place of a line.
+     * Watches one place of a queue.
      *
      * @param key the lock's key
      * @param place of any client

@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
  * The ends of what would live as long as the session: holds that are not renewed for a lease, as they were meant to be
  * or were not, and claims that wait and that are not asked about any more. Safe for use from any thread.
  *
- * @param <P> a place in the line
+ * @param <P> a place in the queue
  * @param <E> a claim's entry
  */
 public final class Expiries<P extends Place, E extends ClaimEntry<P>> {

@@ -14,10 +14,10 @@ import reactor.core.publisher.Mono;
 
 /**
  * Follows claims that wait until they are in. One for the whole, or behind one for the whole, watches the one place
- * that keeps it out. One that waits for units looks at the line whenever that changes, with one watch for all of them
+ * that keeps it out. One that waits for units looks at the queue whenever that changes, with one watch for all of them
  * on a lock. Safe for use from any thread.
  *
- * @param <P> a place in the line
+ * @param <P> a place in the queue
  * @param <E> a claim's entry
  */
 public final class Followers<P extends Place, E extends ClaimEntry<P>> {
@@ -27,7 +27,7 @@ public final class Followers<P extends Place, E extends ClaimEntry<P>> {
     private final Entries<P, E> entries;
     private final Expiries<P, E> expiries;
     private final Consumer<Signal> pushes;
-    private final Map<String, Flux<Line<P>>> lines = new ConcurrentHashMap<>();
+    private final Map<String, Flux<PlaceQueue<P>>> queues = new ConcurrentHashMap<>();
 
     /**
      * None yet.
@@ -71,20 +71,20 @@ public final class Followers<P extends Place, E extends ClaimEntry<P>> {
             return;
         }
         String key = state.claim().key();
-        Mono<Line<P>> moved = obstacle == null
-                ? line(key).filter(line -> isIn(state, entry, line)).next()
+        Mono<PlaceQueue<P>> moved = obstacle == null
+                ? queue(key).filter(queue -> isIn(state, entry, queue)).next()
                 : entries.untilChanged(key, obstacle).then(Mono.empty());
         Mono<Void> news = moved.onErrorResume(error -> afterAPause().then(Mono.empty()))
-                .doOnNext(line -> state.followed(watch))
+                .doOnNext(queue -> state.followed(watch))
                 .switchIfEmpty(Mono.defer(() -> {
                     state.followed(watch);
-                    return entries.line(key);
+                    return entries.queue(key);
                 }))
-                .flatMap(line -> moved(state, entry, position(state, line)))
+                .flatMap(queue -> moved(state, entry, position(state, queue)))
                 .onErrorResume(error -> afterAPause().thenReturn(recheck(state)))
                 .doOnNext(pushes)
                 .then();
-        watch.update(FireAndForget.cancellable("waiting in the line of a lock", news));
+        watch.update(FireAndForget.cancellable("waiting in the queue of a lock", news));
     }
 
     private static Mono<Long> afterAPause() {
@@ -92,26 +92,26 @@ public final class Followers<P extends Place, E extends ClaimEntry<P>> {
     }
 
     /**
-     * The line now and after each change. A later subscriber gets the latest line first, perhaps from before its own
+     * The queue now and after each change. A later subscriber gets the latest queue first, perhaps from before its own
      * claim, but its own claim is a change too.
      */
-    private Flux<Line<P>> line(String key) {
-        return lines.computeIfAbsent(
+    private Flux<PlaceQueue<P>> queue(String key) {
+        return queues.computeIfAbsent(
                 key,
-                absent -> entries.lines(key)
-                        .doFinally(signal -> lines.remove(key))
+                absent -> entries.queues(key)
+                        .doFinally(signal -> queues.remove(key))
                         .replay(1)
                         .refCount());
     }
 
     /** A reading that is older than the entry may show one that was given up. */
-    private boolean isIn(QueuedClaim<P, E> state, E entry, Line<P> line) {
-        QueuePosition<P> position = position(state, line);
+    private boolean isIn(QueuedClaim<P, E> state, E entry, PlaceQueue<P> queue) {
+        QueuePosition<P> position = position(state, queue);
         return position.isIn() && position.isOf(entry);
     }
 
-    private QueuePosition<P> position(QueuedClaim<P, E> state, Line<P> line) {
-        return line.position(state.claim().id());
+    private QueuePosition<P> position(QueuedClaim<P, E> state, PlaceQueue<P> queue) {
+        return queue.position(state.claim().id());
     }
 
     private Mono<Signal> moved(QueuedClaim<P, E> state, E entry, QueuePosition<P> position) {

@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
  * Entries that outlast the holds they were made for, until their time is over. The session keeps them, so this client
  * has to remove them: at their time, and when it is closed, if the session goes on. Safe for use from any thread.
  *
- * @param <P> a place in the line
+ * @param <P> a place in the queue
  * @param <E> a claim's entry
  */
 public final class KeptClaims<P extends Place, E extends ClaimEntry<P>> {

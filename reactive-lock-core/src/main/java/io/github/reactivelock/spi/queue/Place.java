@@ -2,13 +2,13 @@ package io.github.reactivelock.spi.queue;
 
 import io.github.reactivelock.state.Share;
 
-/** A claim's place in the line of a lock, as a store shows it to everyone. */
+/** A claim's place in the queue of a lock, as a store shows it to everyone. */
 public interface Place {
 
     /**
      * Tells which place it is.
      *
-     * @return what the store calls it, never empty; no two places of a line have the same name
+     * @return what the store calls it, never empty; no two places of a queue have the same name
      */
     String name();
 

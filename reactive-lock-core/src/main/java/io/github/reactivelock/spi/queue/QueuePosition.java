@@ -4,14 +4,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a claim stands in its lock's line.
+ * Where a claim stands in its lock's queue.
  *
  * @param own the claim's place, or null if it has none
  * @param isIn whether the claim holds the lock, or its share of it
  * @param predecessor the place just before it, or null if it is the first
  * @param lastWhole the last place before it of a claim for the whole, or null
  * @param surplus further places of the same claim
- * @param <P> a place in the line
+ * @param <P> a place in the queue
  */
 public record QueuePosition<P extends Place>(
         @Nullable P own,

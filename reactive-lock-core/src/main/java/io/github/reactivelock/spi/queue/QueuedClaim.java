@@ -23,7 +23,7 @@ import reactor.core.publisher.Sinks;
  * left       is being removed
  * </pre>
  *
- * @param <P> a place in the line
+ * @param <P> a place in the queue
  * @param <E> a claim's entry
  */
 public abstract class QueuedClaim<P extends Place, E> {
@@ -39,7 +39,7 @@ public abstract class QueuedClaim<P extends Place, E> {
         LEFT
     }
 
-    /** A watch on a place before this one, or on the whole line. */
+    /** A watch on a place before this one, or on the whole queue. */
     private record Following(String obstacle, Disposable.Swap watch) {}
 
     private final Claim claim;

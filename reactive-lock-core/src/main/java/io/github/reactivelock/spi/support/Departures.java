@@ -14,10 +14,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
 
 /**
- * Which commands of a store leave for its server, and when. Only so many are unanswered at a time, the others stand in
- * a line: one that is not wanted any more goes from there without a trace. One that has left counts until it is
+ * Which commands of a store leave for its server, and when. Only so many are unanswered at a time, the others wait in
+ * a queue: one that is not wanted any more goes from there without a trace. One that has left counts until it is
  * answered, whether its asker still waits or not, because driver and server deal with it all the same. Of
- * {@value #TURNS} that leave, one is the one that has stood longest, of any rank, so none stands for ever behind
+ * {@value #TURNS} that leave, one is the one that has waited longest, of any rank, so none waits for ever behind
  * others. Safe for use from any thread.
  */
 public final class Departures {
@@ -43,34 +43,34 @@ public final class Departures {
     private static final Logger log = LoggerFactory.getLogger(Departures.class);
 
     /** Each command with its number, which counts those that came. */
-    private final Map<Rank, Map<Runnable, Long>> lines = new EnumMap<>(Rank.class);
+    private final Map<Rank, Map<Runnable, Long>> queues = new EnumMap<>(Rank.class);
 
     private final AtomicInteger steps = new AtomicInteger();
     private long came;
     private long left;
     private int unanswered;
     private volatile int most;
-    private volatile int inLine;
+    private volatile int waiting;
 
-    /** A line that is empty, from which {@value #MOST} commands leave at a time. */
+    /** An empty queue, from which {@value #MOST} commands leave at a time. */
     public Departures() {
         this(MOST);
     }
 
     /**
-     * A line that is empty.
+     * An empty queue.
      *
      * @param most how many commands may be unanswered, such as the connections that there are
      */
     public Departures(int most) {
         this.most = most;
         for (Rank rank : Rank.values()) {
-            lines.put(rank, new LinkedHashMap<>());
+            queues.put(rank, new LinkedHashMap<>());
         }
     }
 
     /**
-     * Puts work in line. Cold; what has left goes on after a cancel, and one that has not is withdrawn by it.
+     * Puts work into the queue. Cold; what has left goes on after a cancel, and one that has not is withdrawn by it.
      *
      * @param rank of the command
      * @param work sends the command, and ends with its answer
@@ -104,21 +104,21 @@ public final class Departures {
             return;
         }
         synchronized (this) {
-            line(rank).put(command, came++);
-            inLine++;
+            queue(rank).put(command, came++);
+            waiting++;
         }
         letGo();
     }
 
     /**
-     * Takes a command out of the line, if it has not left.
+     * Takes a command out of the queue, if it has not left.
      *
      * @param rank as when it was added
      * @param command the same
      */
     public synchronized void withdraw(Rank rank, Runnable command) {
-        if (line(rank).remove(command) != null) {
-            inLine--;
+        if (queue(rank).remove(command) != null) {
+            waiting--;
         }
     }
 
@@ -137,15 +137,15 @@ public final class Departures {
     }
 
     /**
-     * Tells whether commands stand in line.
+     * Tells whether commands wait for their turn.
      *
      * @return true if there are more than may leave
      */
     public boolean isCrowded() {
-        return inLine > 0;
+        return waiting > 0;
     }
 
-    /** All that stand here leave: there is no server any more, and each is to find that out. */
+    /** All that wait here leave: there is no server any more, and each is to find that out. */
     public void end() {
         most = Integer.MAX_VALUE;
         letGo();
@@ -180,28 +180,28 @@ public final class Departures {
     }
 
     private synchronized @Nullable Runnable next() {
-        if (inLine == 0 || unanswered >= most) {
+        if (waiting == 0 || unanswered >= most) {
             return null;
         }
-        Map<Runnable, Long> line = lineWhoseTurnItIs();
-        Runnable first = line.keySet().iterator().next();
-        line.remove(first);
-        inLine--;
+        Map<Runnable, Long> queue = queueWhoseTurnItIs();
+        Runnable first = queue.keySet().iterator().next();
+        queue.remove(first);
+        waiting--;
         unanswered++;
         return first;
     }
 
-    private Map<Runnable, Long> lineWhoseTurnItIs() {
-        Stream<Map<Runnable, Long>> lined = lines.values().stream().filter(line -> !line.isEmpty());
+    private Map<Runnable, Long> queueWhoseTurnItIs() {
+        Stream<Map<Runnable, Long>> filled = queues.values().stream().filter(queue -> !queue.isEmpty());
         left++;
         return (left % TURNS == 0
-                        ? lined.min(Comparator.comparingLong(
-                                line -> line.values().iterator().next()))
-                        : lined.findFirst())
+                        ? filled.min(Comparator.comparingLong(
+                                queue -> queue.values().iterator().next()))
+                        : filled.findFirst())
                 .orElseThrow();
     }
 
-    private Map<Runnable, Long> line(Rank rank) {
-        return Objects.requireNonNull(lines.get(rank));
+    private Map<Runnable, Long> queue(Rank rank) {
+        return Objects.requireNonNull(queues.get(rank));
     }
 }

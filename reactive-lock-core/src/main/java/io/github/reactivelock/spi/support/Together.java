@@ -116,9 +116,9 @@ public final class Together<Q, A> {
     }
 
     private synchronized void withdraw(String name, Member<Q, A> member) {
-        Set<Member<Q, A>> line = coming.get(name);
-        if (line != null) {
-            line.remove(member);
+        Set<Member<Q, A>> queued = coming.get(name);
+        if (queued != null) {
+            queued.remove(member);
         }
     }
 
@@ -147,10 +147,10 @@ public final class Together<Q, A> {
     }
 
     private synchronized void take(String name, List<Member<Q, A>> members) {
-        Iterator<Member<Q, A>> line = coming.getOrDefault(name, Set.of()).iterator();
-        while (members.size() < most && line.hasNext()) {
-            members.add(line.next());
-            line.remove();
+        Iterator<Member<Q, A>> queued = coming.getOrDefault(name, Set.of()).iterator();
+        while (members.size() < most && queued.hasNext()) {
+            members.add(queued.next());
+            queued.remove();
         }
     }
 

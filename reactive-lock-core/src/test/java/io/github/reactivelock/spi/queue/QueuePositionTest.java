@@ -12,61 +12,65 @@ class QueuePositionTest {
 
     private static final Share TWO_OF_THREE = Share.permits(2, 3);
 
-    /** A line of claims named a, b and so on. */
-    private static Line<TestEntry> line(Share... shares) {
+    /** A queue of claims named a, b and so on. */
+    private static PlaceQueue<TestEntry> queue(Share... shares) {
         List<TestEntry> places = new ArrayList<>();
         for (Share share : shares) {
             places.add(new TestEntry(Character.toString('a' + places.size()), share, places.size()));
         }
-        return Line.of(places);
+        return PlaceQueue.of(places);
     }
 
     @Test
     void allUpToTheFirstThatDoesNotFitAreInTheNewestFirst() {
-        Line<TestEntry> line = line(Share.ONE, Share.ONE, Share.WHOLE, Share.ONE);
+        PlaceQueue<TestEntry> queue = queue(Share.ONE, Share.ONE, Share.WHOLE, Share.ONE);
 
-        assertThat(line.held()).extracting(TestEntry::claimId).containsExactly("a", "b");
-        assertThat(line.newestHolders()).extracting(TestEntry::claimId).containsExactly("b", "a");
-        assertThat(line.waiting()).extracting(TestEntry::claimId).containsExactly("c", "d");
-        assertThat(line.position("b").isIn()).isTrue();
-        assertThat(line.position("d").isIn()).isFalse();
+        assertThat(queue.held()).extracting(TestEntry::claimId).containsExactly("a", "b");
+        assertThat(queue.newestHolders()).extracting(TestEntry::claimId).containsExactly("b", "a");
+        assertThat(queue.waiting()).extracting(TestEntry::claimId).containsExactly("c", "d");
+        assertThat(queue.position("b").isIn()).isTrue();
+        assertThat(queue.position("d").isIn()).isFalse();
     }
 
     @Test
     void aShareThatIsTriedIsAdmittedOnlyIfNoneWaits() {
-        assertThat(line(Share.ONE).admits(Share.ONE)).isTrue();
-        assertThat(line(Share.ONE).admits(Share.WHOLE)).isFalse();
-        assertThat(line(Share.ONE, Share.WHOLE).admits(Share.ONE)).isFalse();
-        assertThat(line().admits(Share.WHOLE)).isTrue();
+        assertThat(queue(Share.ONE).admits(Share.ONE)).isTrue();
+        assertThat(queue(Share.ONE).admits(Share.WHOLE)).isFalse();
+        assertThat(queue(Share.ONE, Share.WHOLE).admits(Share.ONE)).isFalse();
+        assertThat(queue().admits(Share.WHOLE)).isTrue();
     }
 
     @Test
     void aReaderWaitsForTheLastWriterAndAWriterForItsPredecessor() {
-        Line<TestEntry> line = line(Share.ONE, Share.WHOLE, Share.WHOLE, Share.ONE, Share.ONE, Share.WHOLE);
+        PlaceQueue<TestEntry> queue = queue(Share.ONE, Share.WHOLE, Share.WHOLE, Share.ONE, Share.ONE, Share.WHOLE);
 
-        assertThat(line.position("e").obstacle()).extracting(TestEntry::claimId).isEqualTo("c");
-        assertThat(line.position("f").obstacle()).extracting(TestEntry::claimId).isEqualTo("e");
-        assertThat(line.position("c").behind()).isEqualTo("b");
+        assertThat(queue.position("e").obstacle())
+                .extracting(TestEntry::claimId)
+                .isEqualTo("c");
+        assertThat(queue.position("f").obstacle())
+                .extracting(TestEntry::claimId)
+                .isEqualTo("e");
+        assertThat(queue.position("c").behind()).isEqualTo("b");
         for (String beside : List.of("d", "e", "f", "b")) {
-            assertThat(line.position(beside).behind()).as(beside).isNull();
+            assertThat(queue.position(beside).behind()).as(beside).isNull();
         }
     }
 
     @Test
     void whoWaitsForUnitsHasNoOnePlaceToWatch() {
-        Line<TestEntry> line = line(TWO_OF_THREE, TWO_OF_THREE, Share.ONE);
+        PlaceQueue<TestEntry> queue = queue(TWO_OF_THREE, TWO_OF_THREE, Share.ONE);
 
-        assertThat(line.position("b").isIn()).isFalse();
-        assertThat(line.position("b").obstacle()).isNull();
-        assertThat(line.position("c").isIn()).isFalse();
-        assertThat(line.position("c").obstacle()).isNull();
+        assertThat(queue.position("b").isIn()).isFalse();
+        assertThat(queue.position("b").obstacle()).isNull();
+        assertThat(queue.position("c").isIn()).isFalse();
+        assertThat(queue.position("c").obstacle()).isNull();
     }
 
     @Test
     void aClaimWithTwoPlacesStandsAtTheFirst() {
         TestEntry first = new TestEntry("b", Share.WHOLE, 12);
         TestEntry second = new TestEntry("b", Share.WHOLE, 14);
-        QueuePosition<TestEntry> position = Line.of(List.of(new TestEntry("a", Share.WHOLE, 10), first, second))
+        QueuePosition<TestEntry> position = PlaceQueue.of(List.of(new TestEntry("a", Share.WHOLE, 10), first, second))
                 .position("b");
 
         assertThat(position.own()).isEqualTo(first);
@@ -77,9 +81,9 @@ class QueuePositionTest {
 
     @Test
     void aClaimThatIsNotThereHasNoPlace() {
-        QueuePosition<TestEntry> position = line(Share.ONE).position("z");
+        QueuePosition<TestEntry> position = queue(Share.ONE).position("z");
 
-        assertThat(line(Share.ONE).has("z")).isFalse();
+        assertThat(queue(Share.ONE).has("z")).isFalse();
         assertThat(position.own()).isNull();
         assertThat(position.isIn()).isFalse();
         assertThat(position.isOf(new TestEntry("z", Share.ONE, 1))).isFalse();

@@ -14,7 +14,7 @@ import java.util.function.Function;
  * @param in how many of them are in
  * @param units how many units these take
  */
-public record QueueLine<T>(List<T> claims, int in, long units) {
+public record LockQueue<T>(List<T> claims, int in, long units) {
 
     /**
      * Takes an unmodifiable copy.
@@ -23,7 +23,7 @@ public record QueueLine<T>(List<T> claims, int in, long units) {
      * @param in how many of them are in
      * @param units how many units these take
      */
-    public QueueLine {
+    public LockQueue {
         claims = List.copyOf(claims);
     }
 
@@ -33,9 +33,9 @@ public record QueueLine<T>(List<T> claims, int in, long units) {
      * @param <T> what the store keeps of a claim
      * @param claims first come first
      * @param share how much a claim takes
-     * @return the line
+     * @return the queue
      */
-    public static <T> QueueLine<T> of(List<T> claims, Function<T, Share> share) {
+    public static <T> LockQueue<T> of(List<T> claims, Function<T, Share> share) {
         int in = 0;
         long units = 0;
         for (T claim : claims) {
@@ -46,7 +46,7 @@ public record QueueLine<T>(List<T> claims, int in, long units) {
             in++;
             units += own.units();
         }
-        return new QueueLine<>(claims, in, units);
+        return new LockQueue<>(claims, in, units);
     }
 
     /** {@return those that are in, first come first} */

@@ -2,7 +2,7 @@ package io.github.reactivelock.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.github.reactivelock.spi.queue.QueueLine;
+import io.github.reactivelock.spi.queue.LockQueue;
 import io.github.reactivelock.state.Share;
 import java.util.Collection;
 import java.util.HashMap;
@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The claims of a lock in the order in which their keys were made, {@link QueueLine}.
+ * The claims of a lock in the order in which their keys were made, {@link LockQueue}.
  *
  * @param queue oldest first
  */
-record Line(QueueLine<KeyValue> queue) {
+record KeyQueue(LockQueue<KeyValue> queue) {
 
     /** A transaction of etcd has no more than 128 compares. */
     private static final int MOST_COMPARED = 100;
 
-    static Line of(Collection<KeyValue> oldestFirst) {
-        return new Line(QueueLine.of(List.copyOf(oldestFirst), claim -> KeyLayout.share(claim.getKey())));
+    static KeyQueue of(Collection<KeyValue> oldestFirst) {
+        return new KeyQueue(LockQueue.of(List.copyOf(oldestFirst), claim -> KeyLayout.share(claim.getKey())));
     }
 
     List<KeyValue> claims() {
@@ -49,7 +49,7 @@ record Line(QueueLine<KeyValue> queue) {
         return queue.admits(share);
     }
 
-    /** Who stands where, so that one look at a long line serves many claims. */
+    /** Who stands where, so that one look at a long queue serves many claims. */
     Index index(long readAt) {
         Map<ByteSequence, Integer> places = new HashMap<>(claims().size() * 2);
         for (int place = 0; place < claims().size(); place++) {
@@ -59,32 +59,32 @@ record Line(QueueLine<KeyValue> queue) {
     }
 
     /**
-     * A line in which claims are found by their names.
+     * A queue in which claims are found by their names.
      *
-     * @param line as it was read, or its end with the claim that is looked for and the one before it
+     * @param queue as it was read, or its end with the claim that is looked for and the one before it
      * @param places by name
      * @param readAt the store's revision then
      */
-    record Index(Line line, Map<ByteSequence, Integer> places, long readAt) {
+    record Index(KeyQueue queue, Map<ByteSequence, Integer> places, long readAt) {
 
         /** Where the claim stands whose key was made at a revision. */
         QueuePosition positionOf(ClaimState state, long revision) {
             int place = places.getOrDefault(state.name, -1);
-            if (place < 0 || line.claims().get(place).getCreateRevision() != revision) {
+            if (place < 0 || queue.claims().get(place).getCreateRevision() != revision) {
                 return QueuePosition.NONE;
             }
-            if (place == 0 || (!state.isWhole() && place < line.in())) {
+            if (place == 0 || (!state.isWhole() && place < queue.in())) {
                 return new QueuePosition(revision, null, List.of());
             }
             if (state.isWhole()) {
                 return new QueuePosition(
                         revision,
-                        line.claims().get(place - 1),
-                        List.of(line.claims().get(0)));
+                        queue.claims().get(place - 1),
+                        List.of(queue.claims().get(0)));
             }
-            KeyValue awaited = line.awaited(place);
+            KeyValue awaited = queue.awaited(place);
             boolean isWhole = KeyLayout.share(awaited.getKey()).isWhole();
-            return new QueuePosition(revision, awaited, isWhole ? List.of(awaited) : line.inTheWayOf(state));
+            return new QueuePosition(revision, awaited, isWhole ? List.of(awaited) : queue.inTheWayOf(state));
         }
 
         /** Whether a claim has a key there, of any age. */

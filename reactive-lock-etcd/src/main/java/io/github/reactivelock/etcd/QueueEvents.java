@@ -14,14 +14,14 @@ import java.util.TreeMap;
  * The claims on a lock as a watch has shown them so far, and who came in and went by each change. Used by one
  * subscription.
  */
-final class LineEvents {
+final class QueueEvents {
 
     private final String key;
     private final TreeMap<Long, KeyValue> claims = new TreeMap<>();
     private final Map<ByteSequence, Long> revisions = new HashMap<>();
     private List<KeyValue> holders;
 
-    LineEvents(String key, List<KeyValue> now) {
+    QueueEvents(String key, List<KeyValue> now) {
         this.key = key;
         now.forEach(this::enter);
         this.holders = holders();
@@ -53,7 +53,7 @@ final class LineEvents {
     }
 
     private List<KeyValue> holders() {
-        return Line.of(claims.values()).holders();
+        return KeyQueue.of(claims.values()).holders();
     }
 
     private void tell(List<LockEvent> events) {

@@ -11,14 +11,14 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The claims of one lock in their order, decided from nothing but their places ({@link QueueLine}). It is indexed once,
- * so that one look at a long line serves many claims. Immutable.
+ * The claims of one lock in their order, decided from nothing but their places ({@link LockQueue}). It is indexed once,
+ * so that one look at a long queue serves many claims. Immutable.
  *
- * @param <P> a place in the line
+ * @param <P> a place in the queue
  */
-public final class Line<P extends Place> {
+public final class PlaceQueue<P extends Place> {
 
-    private final QueueLine<P> queue;
+    private final LockQueue<P> queue;
     /** The first place of each claim. */
     private final Map<String, Integer> first;
     /** The claims with further places. */
@@ -26,8 +26,8 @@ public final class Line<P extends Place> {
     /** For each place, the last one before it of a claim for the whole, or -1. */
     private final List<Integer> lastWhole;
 
-    private Line(List<P> places) {
-        this.queue = QueueLine.of(places, Place::share);
+    private PlaceQueue(List<P> places) {
+        this.queue = LockQueue.of(places, Place::share);
         this.first = new HashMap<>(places.size() * 2);
         this.lastWhole = new ArrayList<>(places.size());
         int whole = -1;
@@ -42,14 +42,14 @@ public final class Line<P extends Place> {
     }
 
     /**
-     * A line of these claims.
+     * A queue of these claims.
      *
      * @param places first come first
-     * @param <P> a place in the line
-     * @return the line
+     * @param <P> a place in the queue
+     * @return the queue
      */
-    public static <P extends Place> Line<P> of(List<P> places) {
-        return new Line<>(List.copyOf(places));
+    public static <P extends Place> PlaceQueue<P> of(List<P> places) {
+        return new PlaceQueue<>(List.copyOf(places));
     }
 
     /** {@return all claims, first come first} */
@@ -89,7 +89,7 @@ public final class Line<P extends Place> {
     }
 
     /**
-     * Whether a claim is in this line.
+     * Whether a claim is in this queue.
      *
      * @param claimId the claim's id
      * @return true for one that holds the lock, too
