@@ -78,7 +78,7 @@ public final class R2dbcLockBackend implements LockBackend {
     private final TableLock locks;
     private final Renewal renewal;
     private final Watch watch;
-    private final Looking looking;
+    private final Observer looking;
     private final Cleaner cleaner;
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect(READY_KEY));
 
@@ -94,7 +94,7 @@ public final class R2dbcLockBackend implements LockBackend {
         this.locks = new TableLock(database, pushes, waits);
         this.renewal = new Renewal(database, new ShareRenewal(database, pushes));
         this.watch = new Watch(database, pushes);
-        this.looking = new Looking(database);
+        this.looking = new Observer(database);
         this.cleaner = new Cleaner(database);
     }
 

@@ -100,7 +100,7 @@ final class Watch {
         /** Numbers of events are twice the lock's token, and one more for an end. */
         private Mono<LockEvent.Snapshot> snapshot(Session session, LockRow row) {
             last = row.isHeld() && !row.isShared() ? 2 * row.token() : 2 * row.token() + 1;
-            return Looking.look(session, key).map(LockEvent.Snapshot::new);
+            return Observer.look(session, key).map(LockEvent.Snapshot::new);
         }
 
         private Flux<LockEvent> unseen() {

@@ -24,7 +24,7 @@ public final class NeededCommands {
      * @return a channel without listeners
      */
     public static String channel(RedisBackendOptions options) {
-        return RedisKeyLayout.permittedChannels(options.prefix()) + "check";
+        return KeyLayout.permittedChannels(options.prefix()) + "check";
     }
 
     /**

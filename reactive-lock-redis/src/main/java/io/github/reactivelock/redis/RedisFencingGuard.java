@@ -76,7 +76,7 @@ public final class RedisFencingGuard {
         }
         List<String> args = new ArrayList<>(List.of(kind + fencingToken, command));
         args.addAll(List.of(arguments));
-        String token = RedisKeyLayout.fences(prefix) + tokenKey(key);
+        String token = KeyLayout.fences(prefix) + tokenKey(key);
         return connection
                 .eval(SCRIPT, List.of(key, token), args)
                 .onErrorMap(error -> RedisFailure.guarded(connection, key, token, command, error))
@@ -104,7 +104,7 @@ public final class RedisFencingGuard {
             return "{" + key + "}:fence";
         }
         String inSlot = tag == null ? numberIn(HashSlot.of(key)) : tag;
-        return "{" + inSlot + "}:fence:" + RedisKeyLayout.escape(key);
+        return "{" + inSlot + "}:fence:" + KeyLayout.escape(key);
     }
 
     private static String numberIn(int slot) {

@@ -31,13 +31,13 @@ final class RedisListing {
     private static final int TRIES = 10_000;
 
     private final RedisConnection connection;
-    private final RedisKeyLayout names;
+    private final KeyLayout names;
     private final Function<String, Mono<LockInfo>> inspect;
     /** Those whose last question has no answer; not more than there are primaries. */
     private final Set<String> unanswered = ConcurrentHashMap.newKeySet();
 
     /** @param inspect looks at one lock */
-    RedisListing(RedisConnection connection, RedisKeyLayout names, Function<String, Mono<LockInfo>> inspect) {
+    RedisListing(RedisConnection connection, KeyLayout names, Function<String, Mono<LockInfo>> inspect) {
         this.connection = connection;
         this.names = names;
         this.inspect = inspect;

@@ -81,14 +81,14 @@ public abstract class RedisLockBackend implements QuorumNode {
     private static final Duration MARK_RENEWAL = Duration.ofSeconds(20);
 
     private final RedisConnection connection;
-    private final RedisKeyLayout names;
+    private final KeyLayout names;
     private final String prefix;
     private final ScriptCalls calls;
     private final LateId client = new LateId();
     private final LateId grants;
     private final RedisChannels channels;
     private final Eviction eviction = new Eviction();
-    private final RedisRenewals renewals;
+    private final Renewal renewals;
     private final RedisListing listing;
     private final @Nullable RedisReplicas replicas;
     private final @Nullable ShardGrants shards;
@@ -110,8 +110,8 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.connection = Objects.requireNonNull(connection, "connection");
         this.prefix = options.prefix();
         this.names = options.hasShardedChannels()
-                ? RedisKeyLayout.ofShards(prefix)
-                : new RedisKeyLayout(prefix, connection.database());
+                ? KeyLayout.ofShards(prefix)
+                : new KeyLayout(prefix, connection.database());
         this.calls = new ScriptCalls(connection, names, prefix);
         this.grants = new LateId(() -> names.grants(client.get()));
         this.channels = new RedisChannels(
@@ -134,7 +134,7 @@ public abstract class RedisLockBackend implements QuorumNode {
         this.replicas = options.replicas() == 0
                 ? null
                 : new RedisReplicas(asked::renew, connection::server, options.replicaTimeout(), Pauses.ofThisProcess());
-        this.renewals = new RedisRenewals(
+        this.renewals = new Renewal(
                 connection, names, Pauses.ofThisProcess(), replicas == null ? asked::renew : replicas::renew);
         this.listing = new RedisListing(connection, names, this::inspect);
         connection.listen(channels);

@@ -26,14 +26,14 @@ final class RedisPermissions {
 
     /** What locks of a prefix need. */
     static String ofLocks(String prefix) {
-        String keys = RedisKeyLayout.permitted(prefix);
-        return "~" + keys + "* &" + RedisKeyLayout.permittedChannels(prefix) + "* " + OF_LOCKS + OF_SOME_SETUPS
+        String keys = KeyLayout.permitted(prefix);
+        return "~" + keys + "* &" + KeyLayout.permittedChannels(prefix) + "* " + OF_LOCKS + OF_SOME_SETUPS
                 + (keys.startsWith("{") ? INSTEAD_OF_A_BRACE : "");
     }
 
     /** What it takes to listen to the channels of a prefix. */
     static String ofChannels(String prefix, boolean isSharded) {
-        return "&" + RedisKeyLayout.permittedChannels(prefix)
+        return "&" + KeyLayout.permittedChannels(prefix)
                 + (isSharded ? "* +ssubscribe +sunsubscribe" : "* +subscribe +unsubscribe");
     }
 

@@ -119,7 +119,7 @@ final class RedisReplicas {
         List<Request> round = new ArrayList<>();
         List<Claim> claims = new ArrayList<>();
         int there = unserved.get();
-        while (round.size() < there && claims.size() < RedisRenewals.AT_ONCE) {
+        while (round.size() < there && claims.size() < Renewal.AT_ONCE) {
             Request next = requests.poll();
             round.add(next);
             claims.addAll(next.claims());

@@ -176,7 +176,7 @@ final class RedisReplies {
         return Duration.of(number, ChronoUnit.MICROS);
     }
 
-    static @Nullable Signal signal(RedisKeyLayout names, String message) {
+    static @Nullable Signal signal(KeyLayout names, String message) {
         Matcher matcher = GRANT.matcher(message);
         if (matcher.matches()) {
             long token = Long.parseLong(matcher.group(2));

@@ -13,11 +13,11 @@ import reactor.core.publisher.Mono;
 final class RenewalCalls {
 
     private final RedisConnection connection;
-    private final RedisKeyLayout names;
+    private final KeyLayout names;
     private final ScriptCalls calls;
     private final RedisBackendOptions options;
 
-    RenewalCalls(RedisConnection connection, RedisKeyLayout names, ScriptCalls calls, RedisBackendOptions options) {
+    RenewalCalls(RedisConnection connection, KeyLayout names, ScriptCalls calls, RedisBackendOptions options) {
         this.connection = connection;
         this.names = names;
         this.calls = calls;
@@ -41,11 +41,10 @@ final class RenewalCalls {
                         .map(answer::and)
                         .onErrorResume(
                                 error -> !RedisFailure.isPassing(error),
-                                error -> Mono.just(answer.and(RedisRenewals.refused(shares, error)))))
+                                error -> Mono.just(answer.and(Renewal.refused(shares, error)))))
                 .onErrorResume(
                         error -> !RedisFailure.isPassing(error),
-                        error -> ask("renew-shares", shares)
-                                .map(answer -> answer.and(RedisRenewals.refused(whole, error))));
+                        error -> ask("renew-shares", shares).map(answer -> answer.and(Renewal.refused(whole, error))));
     }
 
     /**
@@ -61,7 +60,7 @@ final class RenewalCalls {
                                 .flatMap(part -> ask(verb, part)
                                         .onErrorResume(
                                                 RedisFailure::isOfOneKey,
-                                                refusal -> Mono.just(RedisRenewals.refused(part, refusal))))
+                                                refusal -> Mono.just(Renewal.refused(part, refusal))))
                                 .reduce(RenewalResult::and));
     }
 

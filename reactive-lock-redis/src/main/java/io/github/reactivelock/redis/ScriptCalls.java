@@ -23,17 +23,17 @@ final class ScriptCalls {
 
     private record Refusal(String server, String words, long at) {}
 
-    // What each of the four keys holds, in the order of RedisKeyLayout.all.
+    // What each of the four keys holds, in the order of KeyLayout.all.
     private static final List<String> TYPES = List.of("string", "string", "zset", "hash");
 
     // Read from the jar when the first backend is made, not by the thread that asks first: that one must not block.
     private final RedisScript script = RedisScript.lock();
     private final RedisConnection connection;
-    private final RedisKeyLayout names;
+    private final KeyLayout names;
     private final String prefix;
     private volatile Refusal refusal = new Refusal("", "", System.nanoTime());
 
-    ScriptCalls(RedisConnection connection, RedisKeyLayout names, String prefix) {
+    ScriptCalls(RedisConnection connection, KeyLayout names, String prefix) {
         this.connection = connection;
         this.names = names;
         this.prefix = prefix;

@@ -32,13 +32,13 @@ final class ShardGrants {
     private static final Logger log = LoggerFactory.getLogger(ShardGrants.class);
 
     private final RedisChannels channels;
-    private final RedisKeyLayout names;
+    private final KeyLayout names;
     private final LateId client;
     private final Set<String> asked = ConcurrentHashMap.newKeySet();
     private final Map<String, Listening> byKey = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable FluxSink<Signal>> sink = new AtomicReference<>();
 
-    ShardGrants(RedisChannels channels, RedisKeyLayout names, LateId client) {
+    ShardGrants(RedisChannels channels, KeyLayout names, LateId client) {
         this.channels = channels;
         this.names = names;
         this.client = client;

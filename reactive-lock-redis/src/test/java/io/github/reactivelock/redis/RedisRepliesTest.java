@@ -19,7 +19,7 @@ class RedisRepliesTest {
     private static final Claim CLAIM =
             new Claim("a", "AAAAAAAAAAAAAAAAAAAAAA", "me", Duration.ofSeconds(30), Claim.Mode.QUEUE);
 
-    private final RedisKeyLayout names = new RedisKeyLayout("reactivelock", 0);
+    private final KeyLayout names = new KeyLayout("reactivelock", 0);
 
     @Test
     void theEnginesBitsAreAddedToTheStoresToken() {

@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class RedisKeyLayoutTest {
+class KeyLayoutTest {
 
     private static final String ODD = "{}%aA0 :/.\n\0\t\u007f\u0085é日";
 
-    private final RedisKeyLayout names = new RedisKeyLayout("reactivelock", 0);
+    private final KeyLayout names = new KeyLayout("reactivelock", 0);
 
     @Test
     void anOrdinaryKeyStaysReadable() {
@@ -85,16 +85,16 @@ class RedisKeyLayoutTest {
     @ParameterizedTest
     @ValueSource(strings = {"orders:", "orders:locks", "a:shard", ":"})
     void allNamesOfAPrefixWithAColonBeginWithIt(String prefix) {
-        RedisKeyLayout plain = new RedisKeyLayout(prefix, 0);
-        RedisKeyLayout sharded = RedisKeyLayout.ofShards(prefix);
+        KeyLayout plain = new KeyLayout(prefix, 0);
+        KeyLayout sharded = KeyLayout.ofShards(prefix);
 
         assertThat(plain.owner("42")).isEqualTo(prefix + "{42}");
         assertThat(plain.all("42")).allMatch(name -> name.startsWith(prefix));
         assertThat(plain.ownersOf("4")).isEqualTo(prefix + "{4*}");
         assertThat(List.of(plain.grants("me"), plain.events("42"), sharded.grants("me"), sharded.grants("42", "me")))
                 .allMatch(name -> name.startsWith(prefix));
-        assertThat(RedisKeyLayout.fences(prefix)).startsWith(prefix);
-        assertThat(prefix).startsWith(RedisKeyLayout.permitted(prefix));
+        assertThat(KeyLayout.fences(prefix)).startsWith(prefix);
+        assertThat(prefix).startsWith(KeyLayout.permitted(prefix));
         assertThat(plain.key(plain.owner("}a{:%"))).isEqualTo("}a{:%");
         assertThat(HashSlot.of(plain.owner("42")))
                 .isEqualTo(HashSlot.of(plain.all("42").get(3)));
@@ -122,15 +122,15 @@ class RedisKeyLayoutTest {
                 "a:fence:");
         Map<String, String> made = new HashMap<>();
         for (String prefix : prefixes) {
-            for (RedisKeyLayout layout : List.of(
-                    new RedisKeyLayout(prefix, 0), new RedisKeyLayout(prefix, 10), RedisKeyLayout.ofShards(prefix))) {
+            for (KeyLayout layout :
+                    List.of(new KeyLayout(prefix, 0), new KeyLayout(prefix, 10), KeyLayout.ofShards(prefix))) {
                 boolean isFirst = layout.events("x").startsWith(prefix + ":0:events:");
                 for (String key : List.of("a", ":a", "a:a", "}", "{a}", "0:grants:me", "a}:token")) {
                     List<String> all = new ArrayList<>(List.of(layout.events(key), layout.grants(key, "me")));
                     if (isFirst) { // keys are those of one database
                         all.addAll(layout.all(key));
                         if (prefix.contains(":")) {
-                            all.add(RedisKeyLayout.fences(prefix) + "{" + RedisKeyLayout.escape(key) + "}:fence");
+                            all.add(KeyLayout.fences(prefix) + "{" + KeyLayout.escape(key) + "}:fence");
                         }
                     }
                     for (String name : all) {
@@ -144,7 +144,7 @@ class RedisKeyLayoutTest {
 
     @Test
     void channelsOfTwoDatabasesOrPrefixesDiffer() {
-        assertThat(new RedisKeyLayout("reactivelock", 1).events("a")).isNotEqualTo(names.events("a"));
-        assertThat(new RedisKeyLayout("other", 0).events("a")).isNotEqualTo(names.events("a"));
+        assertThat(new KeyLayout("reactivelock", 1).events("a")).isNotEqualTo(names.events("a"));
+        assertThat(new KeyLayout("other", 0).events("a")).isNotEqualTo(names.events("a"));
     }
 }

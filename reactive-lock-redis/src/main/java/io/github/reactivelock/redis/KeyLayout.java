@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * prefix:{KEY}}, for servers that give each application the keys that begin with its name. No two prefixes meet: names
  * of the first form begin with a brace, and of the second form all before the brace is the prefix.
  */
-final class RedisKeyLayout {
+final class KeyLayout {
 
     private record Lock(String key, List<String> names) {}
 
@@ -22,18 +22,18 @@ final class RedisKeyLayout {
     /** The lock that was asked for last, because the caller that took it gives it up. */
     private volatile @Nullable Lock last;
 
-    RedisKeyLayout(String prefix, int database) {
+    KeyLayout(String prefix, int database) {
         this(prefix, prefix + ":" + database);
     }
 
-    private RedisKeyLayout(String prefix, String space) {
+    private KeyLayout(String prefix, String space) {
         this.opening = opening(prefix);
         this.space = space;
     }
 
     /** With channels in the slots of their locks; the script knows them by this mark, which no prefix has. */
-    static RedisKeyLayout ofShards(String prefix) {
-        return new RedisKeyLayout(prefix, prefix + ":!shard");
+    static KeyLayout ofShards(String prefix) {
+        return new KeyLayout(prefix, prefix + ":!shard");
     }
 
     /** What all keys of locks begin with. */

@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
  * Looking at locks from outside. All that is shown of one lock comes from one statement, so it was true at one moment.
  * A token is the time of its grant, unless the clock was set back, and so says its age.
  */
-record Looking(Database database) {
+record Observer(Database database) {
 
     private static final int PAGE = 500;
     /** Above every byte of UTF-8. */

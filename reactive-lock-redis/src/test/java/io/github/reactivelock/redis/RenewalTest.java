@@ -17,21 +17,21 @@ import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** Renewals in parts, of which one is late. */
-class RedisRenewalsTest {
+class RenewalTest {
 
     private static final Duration BEAT = Duration.ofMillis(50);
 
     private final AtomicLong clock = new AtomicLong();
     private final VirtualTimeScheduler timer = VirtualTimeScheduler.create();
     private final Sinks.One<RenewalResult> late = Sinks.one();
-    private final RedisRenewals renewals = new RedisRenewals(
+    private final Renewal renewals = new Renewal(
             new FakeConnection() {
                 @Override
                 public int slot(String key) {
                     return key.contains("late") ? 1 : 0;
                 }
             },
-            new RedisKeyLayout("reactivelock", 0),
+            new KeyLayout("reactivelock", 0),
             new Pauses(clock::get, timer),
             claims -> claims.get(0).key().equals("late") ? late.asMono() : Mono.just(renewed("soon")));
 

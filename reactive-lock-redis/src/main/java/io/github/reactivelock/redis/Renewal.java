@@ -17,21 +17,21 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Renews many claims with a script call for each slot, none of which waits for another. */
-final class RedisRenewals {
+final class Renewal {
 
     static final int AT_ONCE = 500;
     private static final Duration LONGEST = Duration.ofSeconds(1);
     private static final RenewalResult UNKNOWN = new RenewalResult(Set.of(), Map.of());
 
     private final RedisConnection connection;
-    private final RedisKeyLayout names;
+    private final KeyLayout names;
     private final Pauses pauses;
     private final Function<List<Claim>, Mono<RenewalResult>> batch;
 
     /** The function renews claims that share a slot. */
-    RedisRenewals(
+    Renewal(
             RedisConnection connection,
-            RedisKeyLayout names,
+            KeyLayout names,
             Pauses pauses,
             Function<List<Claim>, Mono<RenewalResult>> batch) {
         this.pauses = pauses;
