@@ -67,7 +67,7 @@ class LeaderTest {
     }
 
     @Test
-    void aHoldOutlastsTheServerThroughWhichItsSessionWasMadeAndThatLeftTheCatalog() {
+    void aHoldOutlastsTheServerOfItsSessionThatLeftTheCatalog() {
         ConsulServer first = members.stream()
                 .filter(member -> !member.isLeader())
                 .findFirst()

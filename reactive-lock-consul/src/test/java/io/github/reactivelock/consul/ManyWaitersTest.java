@@ -130,7 +130,7 @@ class ManyWaitersTest extends Fixture {
     }
 
     @Test
-    void aClaimBehindOneOfItsClientThatGaveUpOrWasKeptIsServedInItsTurn() {
+    void aClaimBehindAnEndedOrKeptOneOfItsClientIsServed() {
         ConsulLockBackend backend = backend();
         Queue<Signal> signals = listen(backend);
         Claim owner = claim();

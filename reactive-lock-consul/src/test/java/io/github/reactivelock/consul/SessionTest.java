@@ -53,7 +53,7 @@ class SessionTest extends Fixture {
     }
 
     @Test
-    void theLockOfADeadClientIsFreeAfterOneToTwoTimesTheTtl() {
+    void aDeadClientsLockIsFreeAfterOneToTwoTimesTheTtl() {
         try (TcpProxy way = TcpProxy.to(server.port())) {
             LockClient dying = client(ConsulLockBackend.connect("127.0.0.1:" + way.port(), shortest()));
             LockHandle held = Consuls.get(dying.acquire(key));
@@ -78,7 +78,7 @@ class SessionTest extends Fixture {
     }
 
     @Test
-    void aSessionThatAnOperatorEndsLosesTheHoldAndTheNextClaimMakesAnother() {
+    void aSessionEndedByAnOperatorLosesTheHoldAndTheNextClaimMakesAnother() {
         ConsulLockBackend backend = opened(ConsulLockBackend.connect(server.uri(), shortest()));
         Queue<Signal> signals = listen(backend);
         Claim claim = claim();

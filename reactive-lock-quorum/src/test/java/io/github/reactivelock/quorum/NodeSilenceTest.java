@@ -75,7 +75,7 @@ class NodeSilenceTest {
 
     /** It would be dead to the claim for good if it answered more slowly than in a part of its time. */
     @Test
-    void aSilentNodeHasItsWholeTimeInEveryRoundOfAClaimThatWaits() {
+    void aSilentNodeHasItsWholeTimeInEachRoundOfAWaitingClaim() {
         nodes.get(0).vote = Mono.just(new ClaimResult.Queued(LEASE));
         nodes.get(1).vote = Mono.just(new ClaimResult.Granted(7L << QuorumNode.PASS_BITS, LEASE));
 

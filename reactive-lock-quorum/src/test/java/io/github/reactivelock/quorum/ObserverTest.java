@@ -163,7 +163,7 @@ class ObserverTest {
 
     /** The second node's vote goes from a waiting claim to the holder between the looks, and the third is silent. */
     @Test
-    void aHolderOfWhomALookLeftAllOpenIsNotToldToBeOutByTheNext() {
+    void aHolderThatOneLookLeftOpenIsNotOutByTheNext() {
         held(0, "one", token(7));
         changing(1, held("another", 16), held("one", 24));
         nodes.get(2).info = Mono.error(new IllegalStateException("silent"));
@@ -173,7 +173,7 @@ class ObserverTest {
 
     /** A node that missed an earlier release showed the lower number, until its lease was over. */
     @Test
-    void aHolderIsNotToldToBeOutBecauseAnEarlierClaimOfItsOwnerIs() {
+    void aHolderIsNotOutBecauseAnEarlierClaimOfItsOwnerIs() {
         held(0, "one", token(7));
         changing(1, held("one", 5), held("one", 24));
         nodes.get(2).info = Mono.error(new IllegalStateException("silent"));

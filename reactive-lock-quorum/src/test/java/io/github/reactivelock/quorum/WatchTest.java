@@ -133,7 +133,7 @@ class WatchTest {
 
     /** In the first look only the silent node can tell; in the second, nodes show the holder with different numbers. */
     @Test
-    void aHolderOfWhomALookLeftAllOpenIsNotReportedFreeByTheNext() {
+    void aHolderThatOneLookLeftOpenIsNotReportedFreeByTheNext() {
         AtomicInteger looks = new AtomicInteger();
         held(0, "worker", TOKEN);
         nodes.get(1).info = Mono.fromSupplier(() -> looks.incrementAndGet() <= 2

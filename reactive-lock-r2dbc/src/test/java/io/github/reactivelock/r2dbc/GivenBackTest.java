@@ -217,7 +217,7 @@ class GivenBackTest extends EachDatabase {
 
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
-    void aRowLockGoesOnOverAnotherConnectionWhereItsOwnWasNotRolledBack(Databases one) {
+    void aRowLockWhoseConnectionWasNotRolledBackGoesOnOverAnother(Databases one) {
         withBothDrivers(List.of(one)).forEach(database -> {
             Tapped tapped = notRolledBack(database.factory(), "INTO reactive_lock_row");
             ConnectionPool pool = pool(tapped, 1);

@@ -255,7 +255,7 @@ class ScriptsTest {
     @ParameterizedTest
     @ValueSource(ints = {1064, 1148, 1235, 1295})
     @EnabledIfSystemProperty(named = "reactivelock.mysql.instead", matches = "true")
-    void whereSuchTextsAreRefusedEachStatementIsSentByItselfAndThatIsSaidOnce(int code) {
+    void whereSuchTextsAreRefusedStatementsAreSentSinglyAndThatIsSaidOnce(int code) {
         ListAppender<ILoggingEvent> said = new ListAppender<>();
         Logger logger = (Logger) LoggerFactory.getLogger(Sql.class);
         logger.addAppender(said);

@@ -65,7 +65,7 @@ class SharedCohortTest {
 
     /** Readers keep no reader out; of a writer the store alone can tell. */
     @Test
-    void aReaderThatTheBudgetRefusesIsNotSaidToBeKeptOutWhileTheStoreIsSilent() {
+    void aReaderRefusedByTheBudgetMeetsNoContentionWhileTheStoreIsSilent() {
         bench.engine.services.gate.opening.answered();
         List<TestSubscriber<LockHandle>> flows = flows(1);
         grant(1);

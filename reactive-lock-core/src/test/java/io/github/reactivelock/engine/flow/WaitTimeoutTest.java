@@ -345,7 +345,7 @@ class WaitTimeoutTest {
     }
 
     @Test
-    void theNextOfSeveralKeysThatTheStoreSaysNothingOfIsNotSaidToBeTaken() {
+    void aLaterKeyOfWhichNothingIsKnownIsNotSaidToBeTaken() {
         TestSubscriber<String> work = subscribe(patient.withLock(List.of("a", "b"), Mono.just("done")));
         Asked<ClaimResult> first = store.claim();
         first.answer(ScriptedBackend.granted(first.claim(), 1));
@@ -360,7 +360,7 @@ class WaitTimeoutTest {
     /** One asked for at the end, and one too late to be. */
     @ParameterizedTest
     @ValueSource(longs = {1, 0})
-    void whoWaitedForOthersAtAnEarlierKeyHearsOfContentionAtALaterOne(long left) {
+    void aWaitForAnEarlierKeyMakesALaterTimeoutContention(long left) {
         TestSubscriber<String> work = subscribe(patient.withLock(List.of("a", "b", "c"), Mono.just("done")));
         Asked<ClaimResult> first = store.claim();
         first.answer(ScriptedBackend.queued());

@@ -77,7 +77,7 @@ class DeparturesTest {
     }
 
     @Test
-    void oneThatHasLeftCountsUntilItIsAnsweredAndThoseOfHoldsDoNot() {
+    void whatHasLeftCountsUntilItIsAnsweredButForHolds() {
         List<String> gone = new ArrayList<>();
         for (int i = 0; i < Departures.MOST; i++) {
             departures.add(Rank.OTHER, () -> gone.add("before"));
