@@ -1,10 +1,11 @@
 ------------------------------- MODULE Cohort -------------------------------
 (* How flows of one process hand a lock on among themselves, and how everybody else gets it all the same.
 
-   A process has several flows that want the same lock, and so has somebody else ("Other"). At the store there is one owner
-   and a queue, of claims. A flow that gives the lock up may hand it to another flow of the process without the store's
-   hearing of it: then that flow holds the lock under a claim that was not its own. There are two ways.
-   Shared: one claim stands for all flows of the process, and the flow that wants it next has it, a few times (the budget).
+   A process has several flows that want the same lock, and so has somebody else ("Other"). At the store there is one
+   owner and a queue, of claims. A flow that gives the lock up may hand it to another flow of the process without the
+   store's hearing of it: then that flow holds the lock under a claim that was not its own. There are two ways.
+   Shared: one claim stands for all flows of the process, and the flow that wants it next has it, a few times (the
+   budget).
    Not shared: each flow has a claim of its own, in the order of the store's queue, and hands its grant only to the one
    that the store would serve next.
 

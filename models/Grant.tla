@@ -4,9 +4,9 @@
    One claim asks one store for one lock. Questions, answers and pushes may take as long as they like, and answers and
    pushes may overtake one another (questions too, in GrantAnyOrder.cfg). The client may be paused at any moment, an
    operator may end the grant by force, and the store may lose its data. Everybody else who wants the lock is here as
-   "Other": they come, get the lock and give it back whenever it suits our claim least. Whatever happens, the client may rely
-   on a hold only while the store has given it the lock (Believed). As a store has one owner at a time, clients that each
-   keep to this exclude one another.
+   "Other": they come, get the lock and give it back whenever it suits our claim least. Whatever happens, the client may
+   rely on a hold only while the store has given it the lock (Believed). As a store has one owner at a time, clients
+   that each keep to this exclude one another.
 
    How to read it. A VARIABLE is what is remembered. An action is a formula over a step: x is the value before it and x'
    the one after it; an action may happen whenever its conditions are true. The checker (TLC) tries every action in
@@ -196,7 +196,8 @@ Relies == client.phase = "held" /\ (now < client.confirmedAt + Lease \/ ~On("Dea
 Believed == Relies => \/ Owns /\ grants = client.token
                       \/ client.token \in cut /\ client.token > client.told
 
-(* For the checker: two states are the same if they differ only in how late it is. What is older than a lease is over. *)
+(* For the checker: two states are the same if they differ only in how late it is. What is older than a lease is
+   over. *)
 Age(t) == IF now - t > Lease THEN Lease + 1 ELSE now - t
 Aged(set) == {[m EXCEPT !.sentAt = Age(@)] : m \in set}
 View == <<owner, grants, IF Owns THEN until - now ELSE 0, queue, ended, cut, Aged(questions), Aged(answers), pushes,

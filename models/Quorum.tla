@@ -1,27 +1,28 @@
 ------------------------------- MODULE Quorum -------------------------------
 (* How claims get a majority of nodes that know nothing of one another, and how everybody gets it in the end.
 
-   Three nodes each have an owner (their vote) and those who wait. A claim asks all nodes in a round, counts the votes of
-   that round, and has the lock when a majority gave it theirs; else it gives votes back, or keeps them, and asks again.
-   It proposes a token with its question, which a node takes for its vote or does not. When a majority of the votes has the
-   same token, that one is on a majority already; else the highest is written back.
-   Every node hears of a claim's questions in the order in which they left, as late as it likes; its answer may be lost. A
-   connection may break: what is on its way over it is lost, but for a vote that is given back, which the node may hear of
-   after all that comes over the next connection.
+   Three nodes each have an owner (their vote) and those who wait. A claim asks all nodes in a round, counts the votes
+   of that round, and has the lock when a majority gave it theirs; else it gives votes back, or keeps them, and asks
+   again. It proposes a token with its question, which a node takes for its vote or does not. When a majority of the
+   votes has the same token, that one is on a majority already; else the highest is written back.
+   Every node hears of a claim's questions in the order in which they left, as late as it likes; its answer may be lost.
+   A connection may break: what is on its way over it is lost, but for a vote that is given back, which the node may
+   hear of after all that comes over the next connection.
    A node may start anew with an empty memory.
 
    How to read it: see Grant.tla. The claims are numbers, and the number is the ticket: 1 came first.
 
    Left out: time. A lease at a node ends only when the claim does not rely on it (which Grant shows of the counting of
-   leases), and a node that started anew is "young" until all that relied on what it forgot are done, which is what waiting
-   for the longest lease comes to. The token that a node counts goes on from its clock when its memory is gone. How far
-   ahead of its clock a node takes a proposal: any node may take any, or none. *)
+   leases), and a node that started anew is "young" until all that relied on what it forgot are done, which is what
+   waiting for the longest lease comes to. The token that a node counts goes on from its clock when its memory is gone.
+   How far ahead of its clock a node takes a proposal: any node may take any, or none. *)
 EXTENDS Integers, Sequences, FiniteSets, TLC
 CONSTANTS Claims, Nodes,
           Tries,        \* the claims that do not want to wait
           Size,         \* how many nodes there are, those included that are dead for good
           Proposals,    \* tokens that claims propose
-          MostRestarts, MostExpired, MostLost, MostForced, MostBroken, MostFruitless, MostRounds, MostSent, MostToken, \* how many
+          MostRestarts, MostExpired, MostLost, MostForced, MostBroken, \* how many
+          MostFruitless, MostRounds, MostSent, MostToken, \* how many
           MostSkipped,  \* numbers that a node leaves out, or a claim that writes a token back
           Off           \* rules that are switched off
 VARIABLES owner,        \* of each node: the claim that has its vote, or 0
@@ -80,8 +81,8 @@ Init ==
   /\ broken = 0
 
 -----------------------------------------------------------------------------
-(* A node carries out what arrives. The vote goes to the oldest of those who want it; it stays free if none does. Its token
-   is the next one, or the one that was proposed with the question, if that is higher. *)
+(* A node carries out what arrives. The vote goes to the oldest of those who want it; it stays free if none does. Its
+   token is the next one, or the one that was proposed with the question, if that is higher. *)
 Numbers(n, token) == counter' = [counter EXCEPT ![n] = token] /\ shown' = [shown EXCEPT ![n] = token]
 Proposed(n, token) == IF token > counter[n] THEN {token} ELSE {}
 
@@ -102,11 +103,12 @@ Renumber(n, proposal) ==
 
 Counts(n) == n \notin young \/ ~On("YoungNodesDoNotCount")
 
-(* What a vote says never falls, though a lower token may be shown since. Then it is no token, and stands here below zero. *)
+(* What a vote says never falls, though a lower token may be shown since. Then it is no token, and stands here below
+   zero. *)
 Says(n) == IF shown'[n] < counter'[n] THEN -counter'[n] ELSE shown'[n]
 
-(* The question of a round. Its answer may be lost: then the node is silent, and has given its vote all the same. One that
-   only tries is given no place among those that wait. *)
+(* The question of a round. Its answer may be lost: then the node is silent, and has given its vote all the same. One
+   that only tries is given no place among those that wait. *)
 Stays(c, what, all) == IF what = "try" THEN all \ {c} ELSE all
 Vote(c, n, what, proposal) ==
   /\ IF owner[n] = 0
@@ -133,9 +135,9 @@ Back(c, n) ==
   /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
   /\ UNCHANGED <<votes, refused, owed, named, told, best, confirmed, lost>>
 
-(* No later token of this node is lower, and its owner shows it. One that was granted anew here since has a higher number: if
-   the node gave that by itself, it shows the token all the same, and counts on from its number; if the claim had proposed it,
-   it is kept. It confirms a vote of this round, if the claim still has it, and shows the token. *)
+(* No later token of this node is lower, and its owner shows it. One that was granted anew here since has a higher
+   number: if the node gave that by itself, it shows the token all the same, and counts on from its number; if the claim
+   had proposed it, it is kept. It confirms a vote of this round, if the claim still has it, and shows the token. *)
 Raise(c, n, token) ==
   \E follows \in BOOLEAN :
     /\ counter' = [counter EXCEPT ![n] = Max(@, token)]
@@ -147,8 +149,8 @@ Raise(c, n, token) ==
 (* A vote that comes after the grant, under another token, has the grant's written to it. *)
 IsBehind(c, n, what) == what \in {"vote", "try"} /\ phase[c] = "held" /\ owner'[n] = c /\ shown'[n] # best[c]
 
-(* A claim that hears that its vote is back asks for it anew, though the round in which it was to ask may be over; not if it
-   is to give it back once more, or has been released. *)
+(* A claim that hears that its vote is back asks for it anew, though the round in which it was to ask may be over; not
+   if it is to give it back once more, or has been released. *)
 Follows(c, n, what, token) ==
   IF IsBehind(c, n, what) THEN {<<<<"raise", best[c]>>>>}
   ELSE IF what = "again" /\ phase[c] \notin {"over", "busy"} THEN {<<<<"vote", token>>>>, <<>>} ELSE {<<>>}
@@ -171,7 +173,8 @@ Break(c, n) ==
   /\ sent' = [sent EXCEPT ![c][n] = <<>>] /\ awaited' = [awaited EXCEPT ![c] = @ \ {n}]
   /\ UNCHANGED <<node, unsure, phase, votes, refused, owed, tries, told, best, confirmed, newest, restarts, expired, lost, fruitless, rounds>>
 
-(* The node reads it at last. It names the id by which the claim went then, and has not since the vote is known to be back. *)
+(* The node reads it at last. It names the id by which the claim went then, and has not since the vote is known to be
+   back. *)
 LateBack(c, n) ==
   /\ n \in late[c] /\ late' = [late EXCEPT ![c] = @ \ {n}]
   /\ IF n \in unsure[c] \/ ~On("NewIds")
@@ -202,8 +205,9 @@ Expire(n) ==
   /\ expired' = expired + 1 /\ Serve(n, waiting[n])
   /\ UNCHANGED <<young, force, sent, back, claim, newest, restarts, lost, fruitless, rounds, broken>>
 
-(* An operator ends a grant by its token, or what looks like one, before its claim has heard of it. Each node, when it hears
-   of that, takes the vote of the claim that shows it there. If none does, no vote that comes later gets that token. *)
+(* An operator ends a grant by its token, or what looks like one, before its claim has heard of it. Each node, when it
+   hears of that, takes the vote of the claim that shows it there. If none does, no vote that comes later gets that
+   token. *)
 Looks(c, token) == (phase[c] = "held" /\ token = best[c]) \/ Majority({n \in Nodes : owner[n] = c /\ shown[n] = token})
 Force(c, token) ==
   /\ MostForced > 0 /\ force.token = 0 /\ Looks(c, token)
@@ -225,8 +229,8 @@ Forgets(c) ==
   /\ refused' = [refused EXCEPT ![c] = {}] /\ owed' = [owed EXCEPT ![c] = {}] /\ named' = [named EXCEPT ![c] = {}]
 ForgetsVotes(c) == votes' = IF On("VotesOfThisRound") THEN [votes EXCEPT ![c] = {}] ELSE votes
 
-(* A round begins, with some proposal. Only its own votes count in it. With MostRounds = 0 there are as many as it takes. A
-   claim that tries asks as one until its votes are split. *)
+(* A round begins, with some proposal. Only its own votes count in it. With MostRounds = 0 there are as many as it
+   takes. A claim that tries asks as one until its votes are split. *)
 Question(c, n) ==
   IF n \in unsure[c] /\ On("NewIds") THEN "again" ELSE IF c \in Tries \ goesOn THEN "try" ELSE "vote"
 Forever == MostRounds = 0
@@ -259,8 +263,8 @@ Win(c) ==
   /\ told' = [told EXCEPT ![c] = Untold] /\ Forgets(c)
   /\ UNCHANGED <<node, back, votes, goesOn, awaited, confirmed, count>>
 
-(* A majority has the same token, which each of its nodes counts on from and shows: no more has to be written back. It is to
-   those that showed another one, or did not answer. *)
+(* A majority has the same token, which each of its nodes counts on from and shows: no more has to be written back. It
+   is to those that showed another one, or did not answer. *)
 Agree(c) ==
   /\ phase[c] = "asking" /\ Majority(votes[c])
   /\ \E token \in {told[c][n] : n \in votes[c]} :
@@ -276,7 +280,8 @@ Hold(c) ==
   /\ confirmed' = [confirmed EXCEPT ![c] = {}]
   /\ UNCHANGED <<node, sent, back, votes, refused, owed, tries, told, best, awaited, count>>
 
-(* Too few confirm, because an operator took a vote meanwhile: it asks anew. One that tries says so, and may be tried again. *)
+(* Too few confirm, because an operator took a vote meanwhile: it asks anew. One that tries says so, and may be tried
+   again. *)
 Doubt(c) ==
   /\ phase[c] = "raising" /\ ~Majority(confirmed[c]) /\ CarriedOut(c, "raise") = Nodes
   /\ phase' = [phase EXCEPT ![c] = "resting"] /\ ForgetsVotes(c)
@@ -286,9 +291,10 @@ Doubt(c) ==
 
 GivesBackAt(c, some) == ToSome(c, some, <<<<"back", 0>>>>) /\ unsure' = [unsure EXCEPT ![c] = @ \cup some]
 
-(* A try is told that the lock is taken where a majority names one owner with one token, and leaves nothing behind. That a
-   majority gave its votes to others is not enough: these may be split, and the lock is free. Nor is one owner: it may have given
-   one of these votes back before it got the other. Where tokens are not counted, one that a majority shows is that of a grant. *)
+(* A try is told that the lock is taken where a majority names one owner with one token, and leaves nothing behind. That
+   a majority gave its votes to others is not enough: these may be split, and the lock is free. Nor is one owner: it may
+   have given one of these votes back before it got the other. Where tokens are not counted, one that a majority shows
+   is that of a grant. *)
 IsTaken(c) ==
   \E o \in Claims : \E token \in {seen[3] : seen \in named[c]} :
      /\ Majority({n \in Nodes : <<n, o, token>> \in named[c]})
@@ -300,8 +306,8 @@ Busy(c) ==
   /\ told' = [told EXCEPT ![c] = Untold] /\ votes' = [votes EXCEPT ![c] = {}] /\ Forgets(c)
   /\ UNCHANGED <<node, back, goesOn, best, awaited, confirmed, newest, count>>
 
-\* No majority, nor would the answers still to come make one. A vote that comes after its round is given back for want of
-\* patience only; where that is left out, a round waits for all nodes.
+\* No majority, nor would the answers still to come make one. A vote that comes after its round is given back for want
+\* of patience only; where that is left out, a round waits for all nodes.
 Fruitless(c) ==
   /\ phase[c] = "asking" /\ Fails(c)
   /\ MostFruitless > 0 \/ ~Forever \/ Answered(c) = Nodes
@@ -327,7 +333,8 @@ GaveBack(c) ==
   /\ phase' = [phase EXCEPT ![c] = "resting"] /\ votes' = [votes EXCEPT ![c] = {}]
   /\ UNCHANGED <<node, sent, back, refused, owed, tries, told, best, awaited, confirmed, newest, count>>
 
-(* What happens without the rule OneRoundAtATime: the next round's questions left before this round's votes are given back. *)
+(* What happens without the rule OneRoundAtATime: the next round's questions left before this round's votes are given
+   back. *)
 Overlap(c) ==
   /\ ~On("OneRoundAtATime") /\ fruitless < MostFruitless
   /\ phase[c] = "asking" /\ votes[c] # {} /\ ~Majority(votes[c]) /\ Answered(c) = Nodes
@@ -336,8 +343,8 @@ Overlap(c) ==
   /\ told' = [told EXCEPT ![c] = Untold]
   /\ UNCHANGED <<node, back, phase, tries, best, awaited, confirmed, newest, restarts, expired, lost, rounds, broken>>
 
-(* And without MayGiveBack: a question that waited for its turn while the claim won meets silent nodes, and gives back what it
-   found, although the engine relies on it. *)
+(* And without MayGiveBack: a question that waited for its turn while the claim won meets silent nodes, and gives back
+   what it found, although the engine relies on it. *)
 LateRound(c) ==
   /\ ~On("MayGiveBack") /\ phase[c] = "held" /\ fruitless < MostFruitless
   /\ fruitless' = fruitless + 1 /\ ToSome(c, votes[c], <<<<"vote", 0>>, <<"back", 0>>>>)

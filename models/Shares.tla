@@ -1,12 +1,12 @@
 ------------------------------- MODULE Shares -------------------------------
 (* How a store lets several flows share a lock: readers beside one another, some permits of a semaphore.
 
-   Each flow says how many units it takes and how many may be in use with it, its capacity. A writer takes all of all. The
-   first in the queue is granted as soon as the units in use and its own fit its capacity, and nobody overtakes it. A flow
-   that dies goes on holding, or waiting, until its lease is over.
+   Each flow says how many units it takes and how many may be in use with it, its capacity. A writer takes all of all.
+   The first in the queue is granted as soon as the units in use and its own fit its capacity, and nobody overtakes it.
+   A flow that dies goes on holding, or waiting, until its lease is over.
 
-   How to read it: see Grant.tla. Left out: what is on its way between a client and the store, which does not change what the
-   store decides, and tokens, which are one counter. Flows come again for ever, unless they die. *)
+   How to read it: see Grant.tla. Left out: what is on its way between a client and the store, which does not change
+   what the store decides, and tokens, which are one counter. Flows come again for ever, unless they die. *)
 EXTENDS Naturals, Sequences, FiniteSets
 CONSTANTS Flows, Units, Capacity, \* of each flow
           MostDeaths, MostCancels,

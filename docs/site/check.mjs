@@ -1,5 +1,6 @@
-// Follows every link of a built site: node check.mjs FOLDER. A link within the site must lead to a file, and to an id in
-// it; nothing may be loaded from elsewhere. What is elsewhere is counted and not asked for. Diagrams must be valid Mermaid.
+// Follows every link of a built site: node check.mjs FOLDER. A link within the site must lead to a file, and to an id
+// in it; nothing may be loaded from elsewhere. What is elsewhere is counted and not asked for. Diagrams must be valid
+// Mermaid.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { JSDOM } from 'jsdom'

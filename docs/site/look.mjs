@@ -1,5 +1,5 @@
-// Looks at a built site in a browser: node look.mjs FOLDER BROWSER. At the widths of a small laptop and of a phone no page may be
-// wider than the window, and nothing of the front page's picture and first example may be cut.
+// Looks at a built site in a browser: node look.mjs FOLDER BROWSER. At the widths of a small laptop and of a phone no
+// page may be wider than the window, and nothing of the front page's picture and first example may be cut.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,6 +1,7 @@
 ----------------------------- MODULE QuorumTrace -----------------------------
-(* Courses that the code took, step by step, with what was seen of it after each step (module Recorded, which a test writes).
-   Each step has to be one that Quorum.tla allows, and has to come to what was seen. One that does not is a deadlock here. *)
+(* Courses that the code took, step by step, with what was seen of it after each step (module Recorded, which a test
+   writes). Each step has to be one that Quorum.tla allows, and has to come to what was seen. One that does not is a
+   deadlock here. *)
 EXTENDS Quorum, Recorded
 VARIABLES course, at
 

@@ -1,6 +1,6 @@
-/* Preloaded into a server, shifts its wall clock by the seconds in the file that CLOCK_SHIFT names, now and at any later
-   moment. The monotonic clock is left alone. System calls are made directly: looking up the C library's own functions
-   would allocate, and a server's allocator asks for the time. */
+/* Preloaded into a server, shifts its wall clock by the seconds in the file that CLOCK_SHIFT names, now and at any
+   later moment. The monotonic clock is left alone. System calls are made directly: looking up the C library's own
+   functions would allocate, and a server's allocator asks for the time. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,16 +1,18 @@
--- What is asked of the database. A statement with a dialect behind its name replaces the one without. ${...} stands for a
--- table, for the time by the database's clock in microseconds since 2020, for how long a statement waits for a row (in
--- PostgreSQL milliseconds, in MariaDB seconds), or for a list of parameters: of keys, of ids of claims, of the lease of each id. In
--- PostgreSQL a list is an array, so that there is one text for each statement: a session keeps what it has prepared.
+-- What is asked of the database. A statement with a dialect behind its name replaces the one without. ${...} stands for
+-- a table, for the time by the database's clock in microseconds since 2020, for how long a statement waits for a row
+-- (in PostgreSQL milliseconds, in MariaDB seconds), or for a list of parameters: of keys, of ids of claims, of the
+-- lease of each id. In PostgreSQL a list is an array, so that there is one text for each statement: a session keeps
+-- what it has prepared.
 --
--- In MariaDB each statement begins with how long it may wait and take (Sql.PATIENT), but for those with a patience of their own.
+-- In MariaDB each statement begins with how long it may wait and take (Sql.PATIENT), but for those with a patience of
+-- their own.
 --
--- The clock is read when the row is locked: PostgreSQL's where it stands, MariaDB's at the start of a statement, H2's when
--- a transaction first asks for it.
+-- The clock is read when the row is locked: PostgreSQL's where it stands, MariaDB's at the start of a statement, H2's
+-- when a transaction first asks for it.
 
 -- name: claim postgresql
--- Takes a lock that is free, joins the queue of one that is held, or finds out that it is held: all of it by what the row
--- says when it is locked. No row comes back if more has to be known: an owner's lease ended and others wait, or a
+-- Takes a lock that is free, joins the queue of one that is held, or finds out that it is held: all of it by what the
+-- row says when it is locked. No row comes back if more has to be known: an owner's lease ended and others wait, or a
 -- watcher wants a record. A busy lock is tried without locking anything.
 WITH asked AS MATERIALIZED (
     SELECT CAST(? AS BYTEA) AS lock_key, CAST(? AS VARCHAR) AS claim_id, CAST(? AS VARCHAR) AS owner,
@@ -110,9 +112,9 @@ BEGIN NOT ATOMIC
 END
 
 -- name: claim mysql
--- The same as a script: a transaction of statements that go to MySQL as one text, because it knows compound statements only
--- in procedures. What one statement finds the next reads from variables of the session; each is set before it is read. A script
--- takes no parameters, so values are put in as hexadecimal digits (Sql.script).
+-- The same as a script: a transaction of statements that go to MySQL as one text, because it knows compound statements
+-- only in procedures. What one statement finds the next reads from variables of the session; each is set before it is
+-- read. A script takes no parameters, so values are put in as hexadecimal digits (Sql.script).
 SET @rlock_key = ?, @rlock_claim = ?, @rlock_owner = ?, @rlock_client = ?, @rlock_lease = ?, @rlock_joins = ?,
     @rlock_had = NULL, @rlock_token = NULL, @rlock_end = NULL, @rlock_waiting = NULL, @rlock_places = NULL,
     @rlock_watched = NULL, @rlock_now = ${now};
@@ -149,10 +151,11 @@ SELECT CONVERT(IF(@rlock_does = 'take', @rlock_claim, @rlock_had) USING utf8mb4)
 FROM DUAL WHERE @rlock_does IS NOT NULL
 
 -- name: hand postgresql
--- Ends the owner's hold and gives the lock to who has waited longest. A statement sees the queue as it was when it began,
--- and the row as it is once it is locked. So the lock is made free only if the row says that no claim waits, or that none
--- came since; and others are behind the one that is served unless its was the last place given. No row comes back if more has to
--- be known, or who is next wants a share. A waiting claim keeps its row alive without locking the lock's, so the clock is read when that row is gone.
+-- Ends the owner's hold and gives the lock to who has waited longest. A statement sees the queue as it was when it
+-- began, and the row as it is once it is locked. So the lock is made free only if the row says that no claim waits, or
+-- that none came since; and others are behind the one that is served unless its was the last place given. No row comes
+-- back if more has to be known, or who is next wants a share. A waiting claim keeps its row alive without locking the
+-- lock's, so the clock is read when that row is gone.
 WITH asked AS MATERIALIZED (
     SELECT CAST(? AS BYTEA) AS lock_key, CAST(? AS VARCHAR) AS claim_id, CAST(? AS VARCHAR) AS client,
         set_config('lock_timeout', '${patience}', true) AS patience
@@ -263,8 +266,8 @@ SELECT CONVERT(@rlock_next USING utf8mb4) AS claim_id, CONVERT(@rlock_client USI
 FROM DUAL WHERE @rlock_does IS NOT NULL
 
 -- name: hand_ring mysql
--- Behind the COMMIT. Prepared, because it is an error to end what is not there; one that is refused all the same is the answer to
--- this alone.
+-- Behind the COMMIT. Prepared, because it is an error to end what is not there; one that is refused all the same is the
+-- answer to this alone.
 SET @rlock_listener = IF(@rlock_does = 'serve' AND @rlock_client <> @rlock_us,
     IS_USED_LOCK(concat('reactive_lock.', @rlock_client)), NULL);
 SET @rlock_ring = coalesce(concat('KILL QUERY ', @rlock_listener), 'DO 0');
@@ -272,18 +275,19 @@ PREPARE rlock_ring FROM @rlock_ring;
 EXECUTE rlock_ring
 
 -- name: listening mariadb
--- A connection that sleeps in its statements: none of them is slow, none is too long, and none is in a transaction, which would
--- keep an ALTER TABLE waiting. None waits for a table for long: such sessions would pile up.
+-- A connection that sleeps in its statements: none of them is slow, none is too long, and none is in a transaction,
+-- which would keep an ALTER TABLE waiting. None waits for a table for long: such sessions would pile up.
 SET SESSION autocommit = 1, SESSION lock_wait_timeout = 2,
     /*M! SESSION max_statement_time = 0, SESSION in_predicate_conversion_threshold = 0, */ /*!50708 SESSION max_execution_time = 0, */
     SESSION long_query_time = 31536000
 
 -- name: listen mariadb
--- Looks which of the claims were served, and for how many microseconds they have been; sleeps if none was, and looks again. One
--- request: a ring that comes between a look and the next sleep would be lost. It sleeps by waiting for a name that another connection
--- has, because who ends MariaDB's SLEEP may stand still with it, and all who sleep with them. DO, because it ends without an error
--- when it is rung for, and without a table, because one that sleeps would keep it open. A connection that others share must not sleep.
--- The row with a dot says whether it is one's own (1), and has got that name (2), and whether a ring ended the sleep.
+-- Looks which of the claims were served, and for how many microseconds they have been; sleeps if none was, and looks
+-- again. One request: a ring that comes between a look and the next sleep would be lost. It sleeps by waiting for a name
+-- that another connection has, because who ends MariaDB's SLEEP may stand still with it, and all who sleep with them.
+-- DO, because it ends without an error when it is rung for, and without a table, because one that sleeps would keep it
+-- open. A connection that others share must not sleep. The row with a dot says whether it is one's own (1), and has got
+-- that name (2), and whether a ring ended the sleep.
 BEGIN NOT ATOMIC
     DECLARE asked_name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
     DECLARE is_own, asleep_at BIGINT;
@@ -348,8 +352,8 @@ PREPARE rlock_ring FROM @rlock_ring;
 EXECUTE rlock_ring
 
 -- name: keep postgresql
--- Keeps a waiting claim alive and looks at the lock meanwhile. The release that serves the claim reads the clock when its row is
--- gone, so a grant that comes after this is younger than the question.
+-- Keeps a waiting claim alive and looks at the lock meanwhile. The release that serves the claim reads the clock when
+-- its row is gone, so a grant that comes after this is younger than the question.
 WITH kept AS (
     UPDATE ${waiter} SET alive_until = ${now} + lease
     WHERE claim_id = ? AND alive_until > ${now} AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
@@ -367,8 +371,8 @@ SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock}
 WHERE lock_key = ? AND waiting = 1 AND ROW_COUNT() > 0
 
 -- name: take postgresql
--- Takes a lock that is free; no row comes back if it is not. What it knows of the time is from before the row was locked:
--- a client that is answered counts the lease from when it asked, which is earlier still.
+-- Takes a lock that is free; no row comes back if it is not. What it knows of the time is from before the row was
+-- locked: a client that is answered counts the lease from when it asked, which is earlier still.
 INSERT INTO ${lock} AS l (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
 SELECT ?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0 WHERE set_config('lock_timeout', '${patience}', true) IS NOT NULL
 ON CONFLICT (lock_key) DO UPDATE SET claim_id = excluded.claim_id, owner = excluded.owner, client = excluded.client,
@@ -377,8 +381,8 @@ WHERE l.lease_end <= excluded.token AND l.waiting = 0 AND l.watched_until < excl
 RETURNING claim_id, token, lease_end - ${now} AS remaining
 
 -- name: retake postgresql
--- The same where the row is known to exist: less than an INSERT that finds it. The client brings the token, so there is no row
--- to answer; it is the time of the grant, and higher than the last, or nothing is taken.
+-- The same where the row is known to exist: less than an INSERT that finds it. The client brings the token, so there is
+-- no row to answer; it is the time of the grant, and higher than the last, or nothing is taken.
 UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ${now} + ?
 WHERE lock_key = ? AND waiting = 0 AND greatest(token + 1, ${now} - 1000000) <= ?
     AND greatest(lease_end, watched_until + 1, ?) <= ${now}
@@ -407,7 +411,8 @@ SELECT claim_id, token, remaining FROM taken UNION ALL SELECT claim_id, token, r
 
 -- name: take mariadb
 -- Assigned from left to right: what decides is changed last. A live hold of the same claim starts its lease anew. MySQL
--- returns nothing and waits for a locked row as long as it is set up to. One column, because the driver reads a description of each.
+-- returns nothing and waits for a locked row as long as it is set up to. One column, because the driver reads a
+-- description of each.
 INSERT INTO ${lock} (lock_key, claim_id, owner, client, token, lease_end, waiting, places, watched_until)
 VALUES (?, ?, ?, ?, ${now}, ${now} + ?, 0, 0, 0)
 ON DUPLICATE KEY UPDATE
@@ -469,7 +474,8 @@ SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_tran
 SELECT ${now} AS now_is
 
 -- name: inspect
--- A lock, the newest of those who share it, and the first of its queue, by one statement: several would see several moments.
+-- A lock, the newest of those who share it, and the first of its queue, by one statement: several would see several
+-- moments.
 SELECT 0 AS part, claim_id, owner, token AS number, lease_end, ${now} AS now_is, 0 AS units, 0 AS many, 0 AS all_units
 FROM ${lock} WHERE lock_key = ? AND claim_id IS NOT NULL AND lease_end > ${now}
 UNION ALL
@@ -518,8 +524,8 @@ WHERE lock_key = ? AND claim_id = ? AND ${now} BETWEEN watched_until + 1 AND lea
     AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
 
 -- name: release_unflushed postgresql
--- Does not wait for the disk. A crash of the server may forget it, and then the lock is free when its lease ends; what gives a
--- lock to somebody waits for the disk, and for all that was committed before it.
+-- Does not wait for the disk. A crash of the server may forget it, and then the lock is free when its lease ends; what
+-- gives a lock to somebody waits for the disk, and for all that was committed before it.
 UPDATE ${lock} SET claim_id = NULL, owner = NULL, client = NULL, lease_end = ${now}
 WHERE lock_key = ? AND claim_id = ? AND ${now} BETWEEN watched_until + 1 AND lease_end - 1 AND waiting = 0
     AND set_config('lock_timeout', '${patience}', true) || set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -607,8 +613,8 @@ DELETE w FROM ${waiter} w FORCE INDEX (PRIMARY) WHERE claim_id ${ids}
 UPDATE ${waiter} SET alive_until = ? WHERE claim_id = ?
 
 -- name: block
--- A claim that leaves does not lock the lock's row, so a share that stands behind it marks its row. One of the two waits for
--- the other: the claim is gone when the queue is read, or it finds the mark when it leaves.
+-- A claim that leaves does not lock the lock's row, so a share that stands behind it marks its row. One of the two
+-- waits for the other: the claim is gone when the queue is read, or it finds the mark when it leaves.
 UPDATE ${waiter} SET blocks = 1 WHERE lock_key = ? AND blocks = 0
 
 -- name: block mariadb
@@ -693,7 +699,8 @@ UPDATE ${share} FORCE INDEX (PRIMARY) SET lease_end = ? + ${leases} WHERE claim_
 UPDATE ${share} SET lease_end = ? + ${leases} WHERE claim_id ${ids}
 
 -- name: shares_mark
--- The end of the last of them, which may come sooner than it was to: the clock may have been set back, or a lease be shorter.
+-- The end of the last of them, which may come sooner than it was to: the clock may have been set back, or a lease be
+-- shorter.
 UPDATE ${lock} AS l SET lease_end = (SELECT max(s.lease_end) FROM ${share} s WHERE s.lock_key = l.lock_key)
 WHERE lock_key ${keys}
 
@@ -702,7 +709,8 @@ UPDATE ${lock} l FORCE INDEX (PRIMARY)
 SET lease_end = (SELECT max(s.lease_end) FROM ${share} s WHERE s.lock_key = l.lock_key) WHERE lock_key ${keys}
 
 -- name: prolong postgresql
--- Lets leases start anew, each its own. A row that another transaction has locked is passed over: it costs its own hold only.
+-- Lets leases start anew, each its own. A row that another transaction has locked is passed over: it costs its own hold
+-- only.
 WITH asked AS MATERIALIZED (
     SELECT decode(k, 'hex') AS lock_key, id, lease
     FROM unnest(CAST(? AS VARCHAR[]), CAST(? AS VARCHAR[]), CAST(? AS BIGINT[])) AS a (k, id, lease)

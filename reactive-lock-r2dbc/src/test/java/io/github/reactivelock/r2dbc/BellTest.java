@@ -194,7 +194,8 @@ class BellTest {
         return Mono.usingWhen(
                         database.factory().create(),
                         connection -> Flux.from(connection
-                                        .createStatement("SELECT client FROM reactive_lock_waiter WHERE lock_key = '" + key + "'")
+                                        .createStatement("SELECT client FROM reactive_lock_waiter WHERE lock_key = '"
+                                                + key + "'")
                                         .execute())
                                 .concatMap(result -> result.map((row, metadata) -> Bell.name(row.get(0, String.class))))
                                 .collectList(),
@@ -225,7 +226,9 @@ class BellTest {
                 .thenReturn(false)
                 .onErrorResume(
                         R2dbcException.class,
-                        error -> R2dbcFailure.isUnheard(error) ? Mono.just(false) : error.getErrorCode() == 1969 ? Mono.just(true) : Mono.error(error));
+                        error -> R2dbcFailure.isUnheard(error)
+                                ? Mono.just(false)
+                                : error.getErrorCode() == 1969 ? Mono.just(true) : Mono.error(error));
     }
 
     /**
@@ -379,8 +382,7 @@ class BellTest {
             Claim held = held(holding, claim("limited", Share.WHOLE));
             Claim waiting = waiter.waits(claim("limited", Share.WHOLE));
             waiter.hears();
-            String asleep =
-                    "SELECT count(*) FROM information_schema.processlist WHERE " + ASLEEP + " AND time > 0";
+            String asleep = "SELECT count(*) FROM information_schema.processlist WHERE " + ASLEEP + " AND time > 0";
             Databases.until("it sleeps for longer than that", () -> database.select(asleep) > 0);
 
             assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();

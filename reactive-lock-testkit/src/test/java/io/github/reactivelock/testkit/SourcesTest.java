@@ -3,47 +3,98 @@ package io.github.reactivelock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What the formatter leaves alone in the sources of all modules. */
+/** What the formatter leaves alone in the sources of all modules, and in what builds them and proves them. */
 class SourcesTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final int COLUMNS = 120;
-    private static final Pattern COMMENT = Pattern.compile("\\s*(?:/?\\*|//|--).*|.*\\s(?://|--) .*");
+    private static final Set<String> NOT_WRITTEN_HERE = Set.of("target", "node_modules", ".git", ".idea", "mvnw");
+    private static final Pattern IN_CODE = Pattern.compile("(?m)^\\h*(?:/?\\*|//).*|^.*\\h(?://|--) .*");
+    private static final Pattern IN_SCRIPTS = Pattern.compile("(?m)^(?:.*\\h)?#(?:\\h.*)?$");
+    private static final Pattern IN_STATEMENTS = Pattern.compile("(?m)^(?:.*\\h)?--(?:\\h.*)?$");
+    private static final Map<String, Pattern> COMMENTS = new HashMap<>(Map.of(
+            "xml", Pattern.compile("(?s)<!--.*?-->"),
+            "tla", Pattern.compile("(?s)\\(\\*.*?\\*\\)|\\\\\\*[^\n]*"),
+            "c", Pattern.compile("(?s)/\\*.*?\\*/")));
+
+    static {
+        Set.of("java", "kt", "js", "mjs").forEach(ending -> COMMENTS.put(ending, IN_CODE));
+        Set.of("sql", "lua").forEach(ending -> COMMENTS.put(ending, IN_STATEMENTS));
+        Set.of("yml", "yaml", "properties").forEach(ending -> COMMENTS.put(ending, IN_SCRIPTS));
+    }
 
     @Test
     void commentsEndAtColumn120() throws IOException {
-        List<Path> sources = new ArrayList<>();
-        try (Stream<Path> modules = Files.list(ROOT)) {
-            for (Path module : modules.filter(each -> Files.isDirectory(each.resolve("src")))
-                    .toList()) {
-                try (Stream<Path> files = Files.walk(module.resolve("src"))) {
-                    files.filter(file -> file.toString().matches(".*\\.(?:java|kt|lua)"))
-                            .forEach(sources::add);
-                }
-            }
-        }
-        assertThat(sources).hasSizeGreaterThan(500);
+        Map<Path, Pattern> sources = sources();
+        assertThat(sources)
+                .hasSizeGreaterThan(500)
+                .containsKeys(ROOT.resolve("pom.xml"), ROOT.resolve("verify"), ROOT.resolve("models/Quorum.tla"));
 
-        List<String> tooLong = new ArrayList<>();
-        for (Path source : sources) {
-            List<String> lines = Files.readAllLines(source);
-            for (int i = 0; i < lines.size(); i++) {
-                if (lines.get(i).length() > COLUMNS
-                        && COMMENT.matcher(lines.get(i)).matches()) {
-                    tooLong.add(ROOT.relativize(source) + ":" + (i + 1));
-                }
+        Map<String, Path> tooLong = new TreeMap<>();
+        for (Map.Entry<Path, Pattern> source : sources.entrySet()) {
+            String text = Files.readString(source.getKey());
+            Matcher comment = source.getValue().matcher(text);
+            while (comment.find()) {
+                text.substring(text.lastIndexOf('\n', comment.start()) + 1, comment.end())
+                        .lines()
+                        .filter(line -> line.length() > COLUMNS)
+                        .forEach(line -> tooLong.put(line, ROOT.relativize(source.getKey())));
             }
         }
         assertThat(tooLong)
                 .as("comments that are longer than " + COLUMNS + " columns")
                 .isEmpty();
+    }
+
+    /** With what a comment is in each. */
+    private static Map<Path, Pattern> sources() throws IOException {
+        Map<Path, Pattern> sources = new TreeMap<>();
+        Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                return isWrittenHere(folder) ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Pattern comments = attributes.isRegularFile() && isWrittenHere(file) ? comments(file) : null;
+                if (comments != null) {
+                    sources.put(file, comments);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return sources;
+    }
+
+    private static boolean isWrittenHere(Path path) {
+        return !NOT_WRITTEN_HERE.contains(path.getFileName().toString());
+    }
+
+    private static @Nullable Pattern comments(Path file) throws IOException {
+        String name = file.getFileName().toString();
+        int dot = name.lastIndexOf('.');
+        if (dot >= 0) {
+            return COMMENTS.get(name.substring(dot + 1));
+        }
+        try (InputStream start = Files.newInputStream(file)) {
+            return Arrays.equals(start.readNBytes(2), new byte[] {'#', '!'}) ? IN_SCRIPTS : null;
+        }
     }
 }

@@ -1,7 +1,7 @@
 -- liquibase formatted sql
 -- changeset reactive-lock:1
--- Tables of reactive-lock in MariaDB and MySQL. For Flyway and Liquibase as it is, and for createTables(), which puts another
--- prefix in place of reactive_lock. Times are microseconds since 2020-01-01 UTC by the database's clock.
+-- Tables of reactive-lock in MariaDB and MySQL. For Flyway and Liquibase as it is, and for createTables(), which puts
+-- another prefix in place of reactive_lock. Times are microseconds since 2020-01-01 UTC by the database's clock.
 CREATE TABLE IF NOT EXISTS reactive_lock (
     lock_key      VARBINARY(512) PRIMARY KEY,
     claim_id      VARCHAR(64),
