@@ -48,7 +48,7 @@ import reactor.core.publisher.Sinks;
  * HEARS     ten seconds without a ring, or a doubt           -> rings for itself in its next sleep
  * HEARS     slept through its own rings                      -> DEAF
  * HEARS     slept through others' rings again and again      -> DEAF
- * HEARS     nothing has waited for half a minute             -> ABSENT
+ * HEARS     nothing has waited for half a minute             -> ABSENT, also where it kept the anchor
  * HEARS     more than 1,500 claims wait                      -> UNPROVED until they are fewer
  * any       the connection is another's too                  -> DEAF
  * any       the connection broke, or is silent               -> ABSENT, the next try is due after 50 ms to a second
