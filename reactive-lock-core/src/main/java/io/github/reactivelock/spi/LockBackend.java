@@ -4,6 +4,7 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
 import java.util.List;
+import java.util.Optional;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -73,6 +74,17 @@ public interface LockBackend {
      */
     default String whySilent(String key) {
         return whySilent();
+    }
+
+    /**
+     * Why waiting claims look for their grants by time though this store has pushes, so that a lock that is given on is
+     * noticed late. Asked by what shows the state of locks, so it only looks.
+     *
+     * @return a sentence for the user, which holds no secret; empty where pushes arrive, where none is needed yet, and
+     *     where they are turned off. Always empty unless overridden
+     */
+    default Optional<String> whyNotPushed() {
+        return Optional.empty();
     }
 
     /**

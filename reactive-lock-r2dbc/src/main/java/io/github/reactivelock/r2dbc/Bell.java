@@ -133,6 +133,9 @@ final class Bell {
     private volatile @Nullable WaitingClaims waits;
     private volatile @Nullable MonoSink<Boolean> idle;
     private volatile boolean hears;
+    /** Why rings are not heard, from when that is certain until one is. */
+    private volatile @Nullable String deafness;
+
     private volatile long due = System.nanoTime();
     private volatile long heardAt;
     private volatile boolean doubted;
@@ -163,6 +166,10 @@ final class Bell {
     /** Whether a ring arrives, so that nothing has to be looked for. */
     boolean hears() {
         return hears;
+    }
+
+    @Nullable String whyDeaf() {
+        return deafness;
     }
 
     /** A claim found a grant for which somebody should have rung. */
@@ -269,6 +276,7 @@ final class Bell {
         Duration pause;
         if (isDeaf) {
             int times = deafnesses.getAndIncrement();
+            deafness = "rings of MariaDB or MySQL are not heard: " + error.getMessage();
             pause = DEAFNESS.multipliedBy(1L << Math.min(MOST_DOUBLINGS, times));
             log.atLevel(times == 0 ? Level.WARN : Level.DEBUG)
                     .log(
@@ -450,6 +458,7 @@ final class Bell {
     private void heard() {
         heardAt = System.nanoTime();
         failures.set(0);
+        deafness = null;
         if (!hears) {
             hears = true;
             if (deafnesses.get() > 0) {

@@ -59,6 +59,7 @@ final class PgNotifications {
     private final Sinks.Many<String> probes = Sinks.many().multicast().directBestEffort();
     private final AtomicInteger failures = new AtomicInteger();
     private volatile boolean arrive;
+    private volatile @Nullable String unheard;
 
     /** @param interrupted called when what arrived until now arrives no more */
     PgNotifications(Database database, Supplier<String> channel, String watched, Runnable interrupted) {
@@ -100,6 +101,11 @@ final class PgNotifications {
     /** Whether what is sent arrives. */
     boolean arrive() {
         return arrive;
+    }
+
+    /** Why what is sent does not arrive, from when that is certain until something does. */
+    @Nullable String whyUnheard() {
+        return unheard;
     }
 
     /** Notices from now on; the first says that they arrive, as does the first after every interruption. */
@@ -165,6 +171,7 @@ final class PgNotifications {
         }
         boolean arrived = arrive;
         arrive = true;
+        unheard = null;
         failures.set(0);
         probes.tryEmitNext(text);
         return arrived ? null : new Notice("", "");
@@ -178,6 +185,7 @@ final class PgNotifications {
     }
 
     private Notice notAsked() {
+        unheard = "the pool is inside a ConnectionFactory that does not show it";
         if (warned.compareAndSet(false, true)) {
             log.warn(
                     "the pool of R2dbcLockBackend is inside a ConnectionFactory that does not show it, so notifications of"
@@ -190,6 +198,7 @@ final class PgNotifications {
 
     /** Waiting claims ask again, since earlier notifications may have been missed, and are looked for from now on. */
     private Notice unheard() {
+        unheard = "notifications of PostgreSQL do not arrive, as behind a pooler";
         if (warned.compareAndSet(false, true)) {
             log.warn("notifications of PostgreSQL do not arrive, as behind a pooler that lends a connection for one"
                     + " transaction: a lock that is given to another process is noticed within 5 ms to a second. Give"

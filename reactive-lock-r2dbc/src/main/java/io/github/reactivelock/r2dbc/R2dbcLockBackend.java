@@ -22,6 +22,7 @@ import io.r2dbc.spi.ConnectionFactoryOptions;
 import io.r2dbc.spi.Option;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -239,6 +240,11 @@ public final class R2dbcLockBackend implements LockBackend {
     @Override
     public Mono<Void> ready() {
         return firstAnswer.await();
+    }
+
+    @Override
+    public Optional<String> whyNotPushed() {
+        return pushes.whyNotPushed();
     }
 
     @Override

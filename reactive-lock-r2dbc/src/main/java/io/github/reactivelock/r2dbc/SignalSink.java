@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.SignalListeners;
 import io.github.reactivelock.state.LossReason;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -50,6 +51,12 @@ final class SignalSink {
     /** Whether other clients' news come by themselves; if not, they have to be looked for. */
     boolean arrive() {
         return (notices != null && notices.arrive()) || (bell != null && bell.hears());
+    }
+
+    Optional<String> whyNotPushed() {
+        return notices != null
+                ? Optional.ofNullable(notices.whyUnheard())
+                : bell != null ? Optional.ofNullable(bell.whyDeaf()) : Optional.empty();
     }
 
     /** The same for locks that are watched: a ring tells nothing of these. */

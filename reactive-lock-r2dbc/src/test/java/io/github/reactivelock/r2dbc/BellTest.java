@@ -178,6 +178,9 @@ class BellTest {
             Claim one = waiter.waits(claim("read", Share.permits(1, 2)));
             Claim other = waiter.waits(claim("read", Share.permits(1, 2)));
             waiter.hears();
+            Databases.until(
+                    "nothing is said of rings that are heard",
+                    () -> waiter.backend.whyNotPushed().isEmpty());
 
             assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
 
@@ -298,6 +301,9 @@ class BellTest {
                 waiter.untilTold(waiting);
                 waiter.released(waiting);
             } while (waiter.backend.isPushed()); // a ring that was due at the end of a sleep is not known to be lost
+            Databases.until(
+                    "it says why",
+                    () -> waiter.backend.whyNotPushed().orElse("").contains("did not ring, or were not allowed to"));
         }
         holding.close().block(Databases.LIMIT);
     }

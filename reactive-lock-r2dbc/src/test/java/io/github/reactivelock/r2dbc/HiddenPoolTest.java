@@ -111,6 +111,9 @@ class HiddenPoolTest {
             assertGoesRound(pool, holding, waiting);
         }
 
+        Databases.until(
+                "it says why it looks",
+                () -> backend.whyNotPushed().orElse("").contains("does not show it"));
         holding.close().then(waiting.close()).block(Databases.LIMIT);
         Databases.dispose(pool);
     }

@@ -10,6 +10,7 @@ import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
 import java.util.List;
+import java.util.Optional;
 import java.util.Objects;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -51,6 +52,11 @@ public abstract class ForwardingBackend implements LockBackend {
     @Override
     public String whySilent(String key) {
         return real.whySilent(key);
+    }
+
+    @Override
+    public Optional<String> whyNotPushed() {
+        return real.whyNotPushed();
     }
 
     @Override

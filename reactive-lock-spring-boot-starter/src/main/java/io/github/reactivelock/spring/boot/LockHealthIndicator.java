@@ -2,6 +2,7 @@ package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockException;
+import io.github.reactivelock.spi.LockBackend;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractReactiveHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -10,24 +11,27 @@ import reactor.core.publisher.Mono;
 /**
  * Whether locks can be had: unknown before the first lock is asked for, because until then nothing is connected; after
  * that up if the store answers a question that changes nothing, and down with the reason if it does not or if it
- * refuses to push.
+ * refuses to push. Where pushes do not arrive and grants are looked for, it is up, and says why they do not.
  */
 final class LockHealthIndicator extends AbstractReactiveHealthIndicator {
 
     private final LockClient client;
     private final @Nullable LocalLocks local;
+    private final @Nullable LockBackend store;
 
     /** Asks the store from the beginning if nothing is known of the application's own locks. */
-    LockHealthIndicator(LockClient client, @Nullable LocalLocks local) {
+    LockHealthIndicator(LockClient client, @Nullable LocalLocks local, @Nullable LockBackend store) {
         super("the store of the locks cannot be asked");
         this.client = client;
         this.local = local;
+        this.store = store;
     }
 
     @Override
     protected Mono<Health> doHealthCheck(Health.Builder builder) {
         if (local == null) {
-            return client.ready().then(Mono.fromSupplier(() -> builder.up().build()));
+            return client.ready()
+                    .then(Mono.fromSupplier(() -> looking(builder.up()).build()));
         }
         if (!local.wasAsked()) {
             return Mono.just(builder.unknown()
@@ -37,11 +41,18 @@ final class LockHealthIndicator extends AbstractReactiveHealthIndicator {
         return client.ready().then(Mono.fromSupplier(() -> answered(builder, local)));
     }
 
-    private static Health answered(Health.Builder builder, LocalLocks local) {
+    private Health answered(Health.Builder builder, LocalLocks local) {
         LockException refusal = local.refusal();
-        return (refusal == null ? builder.up() : builder.down(refusal))
+        return looking(refusal == null ? builder.up() : builder.down(refusal))
                 .withDetail("held", local.held().size())
                 .withDetail("waiting", local.waiting().size())
                 .build();
+    }
+
+    private Health.Builder looking(Health.Builder builder) {
+        if (store != null) {
+            store.whyNotPushed().ifPresent(why -> builder.withDetail("notPushed", why));
+        }
+        return builder;
     }
 }

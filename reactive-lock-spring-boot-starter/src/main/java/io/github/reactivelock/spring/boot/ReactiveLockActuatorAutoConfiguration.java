@@ -2,6 +2,7 @@ package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.micrometer.LockObservations;
+import io.github.reactivelock.spi.LockBackend;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -58,8 +59,9 @@ public final class ReactiveLockActuatorAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean(name = "lockHealthIndicator")
         @ConditionalOnEnabledHealthIndicator("lock")
-        LockHealthIndicator lockHealthIndicator(LockClient client, ObjectProvider<LocalLocks> local) {
-            return new LockHealthIndicator(client, local.getIfAvailable());
+        LockHealthIndicator lockHealthIndicator(
+                LockClient client, ObjectProvider<LocalLocks> local, ObjectProvider<LockBackend> store) {
+            return new LockHealthIndicator(client, local.getIfAvailable(), store.getIfUnique());
         }
 
         @Bean

@@ -12,9 +12,9 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.SignalsRefusedException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.reactivestreams.Publisher;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.boot.health.contributor.Status;
@@ -38,7 +38,7 @@ class HealthTest {
     }
 
     /** A store that answers one of its questions differently. */
-    private static LockBackend answering(LockBackend store, String question, Supplier<Publisher<?>> answer) {
+    private static LockBackend answering(LockBackend store, String question, Supplier<?> answer) {
         return (LockBackend) Proxy.newProxyInstance(
                 LockBackend.class.getClassLoader(),
                 new Class<?>[] {LockBackend.class},
@@ -59,6 +59,19 @@ class HealthTest {
 
             Contexts.get(held.release());
             assertThat(health(context).getDetails()).containsEntry("held", 0);
+        });
+    }
+
+    @Test
+    void upAndSaysWhyPushesDoNotArrive() {
+        LockBackend unheard = answering(
+                InMemoryLockBackend.create(), "whyNotPushed", () -> Optional.of("rings are not heard: two users"));
+
+        application.withBean(LockBackend.class, () -> unheard).run(context -> {
+            Contexts.get(Contexts.locks(context).withLock("k", Mono.empty()));
+
+            assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+            assertThat(health(context).getDetails()).containsEntry("notPushed", "rings are not heard: two users");
         });
     }
 
