@@ -11,7 +11,9 @@ import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.ConnectionFactoryOptions;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -20,9 +22,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -422,6 +426,76 @@ class BellTest {
         }
         Databases.dispose(pool);
         holding.close().block(Databases.LIMIT);
+    }
+
+    /** As by a proxy that lends a connection for one statement, the name is taken by another one. */
+    private static ConnectionFactory lending(ConnectionFactory real) {
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.zip(Mono.from(real.create()), Mono.from(real.create()), (one, other) -> (Connection)
+                        Proxy.newProxyInstance(
+                                Connection.class.getClassLoader(),
+                                new Class<?>[] {Connection.class},
+                                (proxy, method, arguments) -> method.getName().equals("close")
+                                        ? Mono.from(one.close()).then(Mono.from(other.close()))
+                                        : method.invoke(takesAName(arguments) ? other : one, arguments)));
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return real.getMetadata();
+            }
+        };
+    }
+
+    private static boolean takesAName(Object @Nullable [] arguments) {
+        return arguments != null
+                && arguments.length == 1
+                && arguments[0] instanceof String text
+                && text.startsWith("SELECT GET_LOCK");
+    }
+
+    private void assertHandedOnUnheard(Databases driver, R2dbcLockBackend unheard, String why) {
+        R2dbcLockBackend holding = connected(driver);
+        try (Waiter waiter = new Waiter(unheard)) {
+            Claim held = held(holding, claim(why, Share.WHOLE));
+            Claim waiting = waiter.waits(claim(why, Share.WHOLE));
+            Databases.until(
+                    "it says why it looks",
+                    () -> waiter.backend.whyNotPushed().orElse("").contains(why));
+
+            assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+            waiter.untilTold(waiting);
+            assertThat(unheard.isPushed()).isFalse();
+            waiter.released(waiting);
+        }
+        holding.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("driversOfAnyFactory")
+    void behindAProxyThatSharesConnectionsAWaiterLooks(Databases driver) {
+        ConnectionFactory lending = lending(ConnectionFactories.get(driver.url()));
+
+        assertHandedOnUnheard(
+                driver,
+                R2dbcLockBackend.connect(lending, Databases.PATIENT),
+                "something on the way to the server shares the connection");
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("driversOfAnyFactory")
+    void withAPoolThatIsHiddenAWaiterLooks(Databases driver) {
+        ConnectionPool pool = Databases.pool(ConnectionFactories.get(driver.url()), 4);
+
+        assertHandedOnUnheard(
+                driver,
+                R2dbcLockBackend.using(Databases.beginningWith("DO 0", pool), Databases.PATIENT),
+                "a ConnectionFactory that does not show it");
+
+        pool.disposeLater().block(Databases.LIMIT);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
