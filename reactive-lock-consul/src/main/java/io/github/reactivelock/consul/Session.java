@@ -42,11 +42,14 @@ final class Session {
     private final Agents agents;
     private final ConsulBackendOptions options;
     private final AtomicReference<@Nullable Making> present = new AtomicReference<>();
+    /** No session is made after that of a backend that is closed. */
+    private final Making none = new Making(Mono.error(ConsulFailure::closed));
+
     private final Set<Consumer<String>> listeners = new CopyOnWriteArraySet<>();
     private final Disposable.Swap beats = Disposables.swap();
 
-    /** One session, once its id is known. */
-    private static final class Making {
+    /** One session, once its id is known. One that could not be made makes way for another. */
+    private final class Making {
         final Mono<String> id;
         volatile String known = "";
         /** When the last question left that was answered. */
@@ -58,6 +61,9 @@ final class Session {
                         return source;
                     })
                     .doOnNext(made -> known = made)
+                    .doOnError(
+                            error -> !ConsulFailure.is(error, ConsulFailure.Kind.CLOSED),
+                            error -> present.compareAndSet(this, null))
                     .cache();
         }
 
@@ -84,11 +90,7 @@ final class Session {
                 return known.id;
             }
             Making fresh = new Making(make());
-            return present.compareAndSet(null, fresh)
-                    ? fresh.id.doOnError(error -> {
-                        present.compareAndSet(fresh, null);
-                    })
-                    : id();
+            return present.compareAndSet(null, fresh) ? fresh.id : id();
         });
     }
 
@@ -177,7 +179,7 @@ final class Session {
     Mono<Void> destroy() {
         return Mono.defer(() -> {
             beats.dispose();
-            Making known = present.getAndSet(null);
+            Making known = present.getAndSet(none);
             return known == null
                     ? Mono.empty()
                     : known.id

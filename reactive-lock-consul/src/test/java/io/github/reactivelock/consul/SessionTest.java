@@ -150,4 +150,38 @@ class SessionTest extends Fixture {
 
         assertThat(Consuls.get(backend.inspect(key)).isFree()).isTrue();
     }
+
+    @Test
+    void aSessionThatNoneWaitedForAnyMoreWhenItFailedIsMadeByTheNextClaim() {
+        try (TcpProxy way = TcpProxy.to(server.port())) {
+            ConsulLockBackend backend = opened(ConsulLockBackend.connect("127.0.0.1:" + way.port(), Consuls.patient()));
+            way.cut();
+            backend.signals().subscribe(signal -> {}, error -> {}).dispose();
+            Claim claim = claim();
+            assertThat(Consuls.error(backend.claim(claim))).hasMessageContaining("did not answer in time");
+
+            way.mend();
+
+            granted(Consuls.get(backend.claim(claim)));
+            assertThat(Consuls.get(backend.release(claim))).isTrue();
+            closeAll();
+        }
+    }
+
+    @Test
+    void aClaimThatComesWhileTheSessionEndsMakesNoOther() {
+        try (SlowAgent agent = new SlowAgent(server)) {
+            ConsulLockBackend backend = opened(ConsulLockBackend.connect(agent.address(), Consuls.patient()));
+            granted(Consuls.get(backend.claim(claim())));
+            agent.holdUpAnswersAboutEnds();
+            CompletableFuture<Void> closed = backend.close().toFuture();
+            Consuls.until("the session has ended", () -> Consuls.keys(server).isEmpty());
+
+            assertThat(Consuls.error(backend.claim(claim()))).hasMessageContaining("is closed");
+
+            agent.letGo();
+            closed.join();
+            assertThat(Consuls.keys(server)).isEmpty();
+        }
+    }
 }

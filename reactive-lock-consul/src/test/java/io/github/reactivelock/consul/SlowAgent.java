@@ -27,6 +27,7 @@ final class SlowAgent implements AutoCloseable {
     private final Queue<String> open = new ConcurrentLinkedQueue<>();
     private final Sinks.Empty<Void> go = Sinks.empty();
     private volatile boolean holdsUp;
+    private volatile boolean holdsUpEnds;
 
     SlowAgent(ConsulServer server) {
         this.server = server;
@@ -43,6 +44,11 @@ final class SlowAgent implements AutoCloseable {
 
     void holdUpClaims() {
         holdsUp = true;
+    }
+
+    /** Sessions are ended, and that is answered when it is let go. */
+    void holdUpAnswersAboutEnds() {
+        holdsUpEnds = true;
     }
 
     void letGo() {
@@ -95,6 +101,7 @@ final class SlowAgent implements AutoCloseable {
         if (isWatch) {
             open.add(request.uri());
         }
+        Mono<Void> late = holdsUpEnds && request.uri().contains("session/destroy") ? go.asMono() : Mono.empty();
         boolean wasHeldUp = body.contains("\"get-tree\"") && heldUp.get() > 0;
         return HttpClient.create()
                 .request(request.method())
@@ -107,6 +114,7 @@ final class SlowAgent implements AutoCloseable {
                                 int unused = carriedOut.incrementAndGet();
                             }
                         })
+                        .delayUntil(text -> late)
                         .flatMap(text -> response.status(answer.status())
                                 .header(
                                         "X-Consul-Index",
