@@ -201,8 +201,7 @@ class BellTest {
         return Mono.usingWhen(
                         database.factory().create(),
                         connection -> Flux.from(connection
-                                        .createStatement("SELECT client FROM reactive_lock_waiter WHERE lock_key = '"
-                                                + key + "'")
+                                        .createStatement("SELECT client FROM reactive_lock_waiter WHERE lock_key = '" + key + "'")
                                         .execute())
                                 .concatMap(result -> result.map((row, metadata) -> Bell.name(row.get(0, String.class))))
                                 .collectList(),
@@ -224,18 +223,6 @@ class BellTest {
     /** By the server's clock; not asked of MySQL, which has no compound statements. */
     private static Mono<Long> microsOfARing(Connection connection, String listener) {
         String kill = "KILL QUERY IS_USED_LOCK('" + listener + "')";
-<<<<<<< ours
-        String ring = Databases.IS_MYSQL
-                ? kill
-                : "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; " + kill + "; DO 0; END";
-        return Databases.number(connection, ring)
-                .thenReturn(false)
-                .onErrorResume(
-                        R2dbcException.class,
-                        error -> R2dbcFailure.isUnheard(error)
-                                ? Mono.just(false)
-                                : error.getErrorCode() == 1969 ? Mono.just(true) : Mono.error(error));
-=======
         return Databases.IS_MYSQL
                 ? Databases.number(connection, kill)
                         .onErrorResume(R2dbcFailure::isUnheard, unheard -> Mono.just(0L))
@@ -244,7 +231,6 @@ class BellTest {
                         "BEGIN NOT ATOMIC DECLARE began DATETIME(6) DEFAULT SYSDATE(6);"
                                 + " DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END; " + kill
                                 + "; SELECT timestampdiff(MICROSECOND, began, SYSDATE(6)); END");
->>>>>>> theirs
     }
 
     /**
@@ -508,7 +494,8 @@ class BellTest {
             Claim held = held(holding, claim("limited", Share.WHOLE));
             Claim waiting = waiter.waits(claim("limited", Share.WHOLE));
             waiter.hears();
-            String asleep = "SELECT count(*) FROM information_schema.processlist WHERE " + ASLEEP + " AND time > 0";
+            String asleep =
+                    "SELECT count(*) FROM information_schema.processlist WHERE " + ASLEEP + " AND time > 0";
             Databases.until("it sleeps for longer than that", () -> database.select(asleep) > 0);
 
             assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
