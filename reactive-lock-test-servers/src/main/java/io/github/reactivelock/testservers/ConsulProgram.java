@@ -1,6 +1,5 @@
 package io.github.reactivelock.testservers;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -10,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -102,10 +100,7 @@ enum ConsulProgram {
     abstract Running start(Path directory, int port, List<String> options);
 
     private static boolean isOnPath() {
-        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
-        return Stream.of(path.split(File.pathSeparator))
-                .map(directory -> Path.of(directory, "consul"))
-                .anyMatch(Files::isExecutable);
+        return ServerProcess.onPath("consul").isPresent();
     }
 
     /** The folder of the whole project, above the one in which the tests of a module run. */

@@ -6,8 +6,6 @@ import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -18,15 +16,13 @@ import java.util.stream.IntStream;
  * it throws, so that no test is skipped unnoticed. Its elections are fast. It ends with this JVM at the latest. The
  * methods block; they are for test threads.
  */
-public final class ConsulServer implements AutoCloseable {
+public final class ConsulServer extends TestServer {
 
     /** What a server that asks for tokens takes as its first one. */
     public static final String ROOT_TOKEN = "6b1c7f0e-3d0a-4f6e-9a55-0f3f6d1f5c11";
 
-    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
     private static final int HTTP_TIMEOUT = 10_000;
 
-    private final Path directory = Scratch.directory("consul");
     private final String name;
     private final int port = Loopback.freePort();
     private final int serverPort = Loopback.freePort();
@@ -34,9 +30,9 @@ public final class ConsulServer implements AutoCloseable {
     private final int members;
     private final List<String> config;
     private List<ConsulServer> cluster = List.of();
-    private Running running = new NotStarted();
 
     private ConsulServer(String name, int members, List<String> config) {
+        super(Scratch.directory("consul"));
         this.name = name;
         this.members = members;
         this.config = config;
@@ -93,24 +89,6 @@ public final class ConsulServer implements AutoCloseable {
     }
 
     /**
-     * Its working directory, which has its log.
-     *
-     * @return a directory that is deleted by {@link #close()}
-     */
-    public Path directory() {
-        return directory;
-    }
-
-    /**
-     * Whether its process runs; a paused one does.
-     *
-     * @return false after {@link #stop()}, {@link #kill()} and {@link #close()}
-     */
-    public boolean isRunning() {
-        return running.isAlive();
-    }
-
-    /**
      * Whether it believes that it is the leader of its cluster.
      *
      * @return false also if it does not answer
@@ -154,26 +132,6 @@ public final class ConsulServer implements AutoCloseable {
         }
     }
 
-    /** Shuts the server down. */
-    public void stop() {
-        running.stop();
-    }
-
-    /** Ends the server as {@code kill -9} does. */
-    public void kill() {
-        running.kill();
-    }
-
-    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
-    public void pause() {
-        running.pause();
-    }
-
-    /** Resumes a paused server. */
-    public void resume() {
-        running.resume();
-    }
-
     /** Kills the server if it runs, and starts it again on the same ports with its data. */
     public void restart() {
         restart(List.of(this));
@@ -192,20 +150,9 @@ public final class ConsulServer implements AutoCloseable {
 
     /** Kills the server if it runs and starts it on the same ports, empty. Not for members of a larger cluster. */
     public void restartEmpty() {
-        if (running.isAlive()) {
-            running.kill();
-        }
+        killIfRunning();
         Scratch.empty(directory.resolve("data"));
         restart();
-    }
-
-    /** Ends the server and deletes its directory. */
-    @Override
-    public void close() {
-        if (running.isAlive()) {
-            running.kill();
-        }
-        Scratch.delete(directory);
     }
 
     private void run() {
@@ -224,14 +171,7 @@ public final class ConsulServer implements AutoCloseable {
     }
 
     private void awaitReady() {
-        long until = System.nanoTime() + READY_LIMIT.toNanos();
-        while (!takesSessions()) {
-            if (!running.isAlive() || System.nanoTime() - until > 0) {
-                throw new IllegalStateException(
-                        "Consul ended or took no session within " + READY_LIMIT + ", see " + directory);
-            }
-            Pause.of(Duration.ofMillis(20));
-        }
+        awaitReady(running, this::takesSessions, "Consul ended or took no session");
     }
 
     /** A session needs a leader, and this server among the nodes that the leader knows. */
@@ -243,24 +183,5 @@ public final class ConsulServer implements AutoCloseable {
         } catch (UncheckedIOException e) {
             return false;
         }
-    }
-
-    private static final class NotStarted implements Running {
-        @Override
-        public boolean isAlive() {
-            return false;
-        }
-
-        @Override
-        public void stop() {}
-
-        @Override
-        public void kill() {}
-
-        @Override
-        public void pause() {}
-
-        @Override
-        public void resume() {}
     }
 }

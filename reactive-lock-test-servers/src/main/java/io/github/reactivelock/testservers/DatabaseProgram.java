@@ -1,6 +1,5 @@
 package io.github.reactivelock.testservers;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -39,7 +38,7 @@ final class DatabaseProgram {
 
     /** Finds a database's server program; its other programs are beside it. */
     static DatabaseProgram find(String property, String server, String user, String packageName, Path... further) {
-        List<Path> directories = new ArrayList<>(path());
+        List<Path> directories = new ArrayList<>(ServerProcess.path());
         Stream.of(further).flatMap(DatabaseProgram::newestFirst).forEach(directories::add);
         String wanted = System.getProperty(property, "any");
         if (!List.of("any", "docker", "path").contains(wanted)) {
@@ -58,7 +57,7 @@ final class DatabaseProgram {
 
     /** Finds a program that does not run in Docker. */
     static DatabaseProgram installed(String program, String user, String packageName, Path directory) {
-        List<Path> directories = new ArrayList<>(path());
+        List<Path> directories = new ArrayList<>(ServerProcess.path());
         directories.add(directory);
         DatabaseProgram found = new DatabaseProgram(program, user, directories, false);
         if (found.file(program).isEmpty()) {
@@ -145,11 +144,6 @@ final class DatabaseProgram {
 
     private static boolean isRoot() {
         return System.getProperty("user.name").equals("root");
-    }
-
-    private static List<Path> path() {
-        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
-        return Stream.of(path.split(File.pathSeparator)).map(Path::of).toList();
     }
 
     /** {@code DIRECTORY/VERSION/bin} for each version, or the directory itself if it has no versions. */

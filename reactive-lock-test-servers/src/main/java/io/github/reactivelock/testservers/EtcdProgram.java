@@ -1,10 +1,7 @@
 package io.github.reactivelock.testservers;
 
-import java.io.File;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,11 +70,7 @@ enum EtcdProgram {
     abstract Running start(Path directory, int port, List<String> options);
 
     private static EtcdProgram onPath() {
-        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
-        boolean there = Stream.of(path.split(File.pathSeparator))
-                .map(directory -> Path.of(directory, "etcd"))
-                .anyMatch(Files::isExecutable);
-        if (!there) {
+        if (ServerProcess.onPath("etcd").isEmpty()) {
             throw new IllegalStateException(
                     "there is no Docker engine and no etcd on the PATH; install it (Debian: etcd-server)");
         }

@@ -6,8 +6,6 @@ import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -19,21 +17,19 @@ import java.util.stream.IntStream;
  * Its elections are fast and it does not wait for the disk. It ends with this JVM at the latest. The methods block;
  * they are for test threads.
  */
-public final class EtcdServer implements AutoCloseable {
+public final class EtcdServer extends TestServer {
 
-    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
     private static final int HTTP_TIMEOUT = 10_000;
 
-    private final Path directory = Scratch.directory("etcd");
     private final String name;
     private final int port = Loopback.freePort();
     private final int peerPort = Loopback.freePort();
     private final int metricsPort = Loopback.freePort();
     private final List<String> config;
     private String cluster = "";
-    private Running running = new NotStarted();
 
     private EtcdServer(String name, List<String> config) {
+        super(Scratch.directory("etcd"));
         this.name = name;
         this.config = config;
     }
@@ -92,24 +88,6 @@ public final class EtcdServer implements AutoCloseable {
     }
 
     /**
-     * Its working directory, which has its log.
-     *
-     * @return a directory that is deleted by {@link #close()}
-     */
-    public Path directory() {
-        return directory;
-    }
-
-    /**
-     * Whether its process runs; a paused one does.
-     *
-     * @return false after {@link #stop()}, {@link #kill()} and {@link #close()}
-     */
-    public boolean isRunning() {
-        return running.isAlive();
-    }
-
-    /**
      * Whether it is the leader of its cluster.
      *
      * @return false also if it does not answer
@@ -136,26 +114,6 @@ public final class EtcdServer implements AutoCloseable {
                 .sum();
     }
 
-    /** Shuts the server down. */
-    public void stop() {
-        running.stop();
-    }
-
-    /** Ends the server as {@code kill -9} does. */
-    public void kill() {
-        running.kill();
-    }
-
-    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
-    public void pause() {
-        running.pause();
-    }
-
-    /** Resumes a paused server. */
-    public void resume() {
-        running.resume();
-    }
-
     /** Ends the server if it runs, and starts it again on the same port with its data. */
     public void restart() {
         if (running.isAlive()) {
@@ -167,20 +125,9 @@ public final class EtcdServer implements AutoCloseable {
 
     /** Kills the server if it runs and starts it again on the same port, empty. Not for members of a larger cluster. */
     public void restartEmpty() {
-        if (running.isAlive()) {
-            running.kill();
-        }
+        killIfRunning();
         Scratch.empty(directory.resolve("data"));
         restart();
-    }
-
-    /** Ends the server and deletes its directory. */
-    @Override
-    public void close() {
-        if (running.isAlive()) {
-            running.kill();
-        }
-        Scratch.delete(directory);
     }
 
     private String peerUri() {
@@ -199,14 +146,7 @@ public final class EtcdServer implements AutoCloseable {
     }
 
     private void awaitReady() {
-        long until = System.nanoTime() + READY_LIMIT.toNanos();
-        while (!isHealthy()) {
-            if (!running.isAlive() || System.nanoTime() - until > 0) {
-                throw new IllegalStateException(
-                        "etcd ended or had no leader within " + READY_LIMIT + ", see " + directory);
-            }
-            Pause.of(Duration.ofMillis(10));
-        }
+        awaitReady(running, this::isHealthy, "etcd ended or had no leader");
     }
 
     private boolean isHealthy() {
@@ -232,24 +172,5 @@ public final class EtcdServer implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("etcd did not answer GET /" + path, e);
         }
-    }
-
-    private static final class NotStarted implements Running {
-        @Override
-        public boolean isAlive() {
-            return false;
-        }
-
-        @Override
-        public void stop() {}
-
-        @Override
-        public void kill() {}
-
-        @Override
-        public void pause() {}
-
-        @Override
-        public void resume() {}
     }
 }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,9 +13,8 @@ import java.util.List;
  * user {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The methods
  * block; they are for test threads.
  */
-public final class MariaDbServer implements AutoCloseable {
+public final class MariaDbServer extends TestServer {
 
-    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
     private static final String IMAGE = System.getProperty("reactivelock.mariadb.image", "mariadb:11.4");
     private static final int GREETING = 10;
 
@@ -30,12 +28,11 @@ public final class MariaDbServer implements AutoCloseable {
                 Path.of("/usr/bin"));
     }
 
-    private final Path directory = Scratch.directory("mariadb");
     private final int port = Loopback.freePort();
     private final List<String> config;
-    private Running running;
 
     private MariaDbServer(List<String> config) {
+        super(Scratch.directory("mariadb"));
         this.config = config;
         if (!Found.PROGRAM.isInDocker) {
             Found.PROGRAM.own(directory);
@@ -81,45 +78,10 @@ public final class MariaDbServer implements AutoCloseable {
         return "r2dbc:" + driver + "://root@127.0.0.1:" + port() + "/mysql";
     }
 
-    /**
-     * Whether its process runs; a paused one does.
-     *
-     * @return false after {@link #kill()} and {@link #close()}
-     */
-    public boolean isRunning() {
-        return running.isAlive();
-    }
-
-    /** Ends the server as {@code kill -9} does. */
-    public void kill() {
-        running.kill();
-    }
-
-    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
-    public void pause() {
-        running.pause();
-    }
-
-    /** Resumes a paused server. */
-    public void resume() {
-        running.resume();
-    }
-
     /** Kills the server if it runs, and starts it again on the same port with its data. */
     public void restart() {
-        if (running.isAlive()) {
-            running.kill();
-        }
+        killIfRunning();
         running = run();
-    }
-
-    /** Ends the server and deletes its directory. */
-    @Override
-    public void close() {
-        if (running.isAlive()) {
-            running.kill();
-        }
-        Scratch.delete(directory);
     }
 
     private String data() {
@@ -148,23 +110,12 @@ public final class MariaDbServer implements AutoCloseable {
             options.addAll(config);
             started = ServerProcess.start("mariadbd", directory, port, Found.PROGRAM.command("mariadbd", options));
         }
-        awaitReady(started, port, directory + "/mariadbd.log");
+        awaitReady(started, () -> greets(port), "MariaDB did not answer");
         return started;
     }
 
-    /** MySQL says the same when it is ready. */
-    static void awaitReady(Running started, int port, String log) {
-        long until = System.nanoTime() + READY_LIMIT.toNanos();
-        while (!greets(port)) {
-            if (!started.isAlive() || System.nanoTime() - until > 0) {
-                throw new IllegalStateException("it did not answer within " + READY_LIMIT + ", see " + log);
-            }
-            Pause.of(Duration.ofMillis(10));
-        }
-    }
-
-    /** The first packet is a greeting of protocol 10, or an error. */
-    private static boolean greets(int port) {
+    /** The first packet is a greeting of protocol 10, or an error; MySQL says the same when it is ready. */
+    static boolean greets(int port) {
         try (Socket socket = new Socket(Loopback.address(), port)) {
             socket.setSoTimeout(5_000);
             InputStream in = socket.getInputStream();

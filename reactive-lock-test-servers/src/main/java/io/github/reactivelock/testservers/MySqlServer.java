@@ -13,7 +13,7 @@ import java.util.List;
  * skipped unnoticed. The user {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at
  * the latest. The methods block; they are for test threads.
  */
-public final class MySqlServer implements AutoCloseable {
+public final class MySqlServer extends TestServer {
 
     private static final String IMAGE = System.getProperty("reactivelock.mysql.image", "mysql:8.4");
 
@@ -22,12 +22,11 @@ public final class MySqlServer implements AutoCloseable {
                 "reactivelock.mysql", "mysqld", "mysql", "none in stable; config/newest-servers mysql");
     }
 
-    private final Path directory = Scratch.directory("mysql");
     private final int port = Loopback.freePort();
     private final List<String> config;
-    private Running running;
 
     private MySqlServer(List<String> config) {
+        super(Scratch.directory("mysql"));
         this.config = config;
         if (!Found.PROGRAM.isInDocker) {
             Found.PROGRAM.own(directory);
@@ -71,19 +70,8 @@ public final class MySqlServer implements AutoCloseable {
 
     /** Kills the server if it runs, and starts it again on the same port with its data. */
     public void restart() {
-        if (running.isAlive()) {
-            running.kill();
-        }
+        killIfRunning();
         running = run();
-    }
-
-    /** Ends the server and deletes its directory. */
-    @Override
-    public void close() {
-        if (running.isAlive()) {
-            running.kill();
-        }
-        Scratch.delete(directory);
     }
 
     private String rootFromEverywhere() {
@@ -126,7 +114,7 @@ public final class MySqlServer implements AutoCloseable {
             options.addAll(config);
             started = ServerProcess.start("mysqld", directory, port, Found.PROGRAM.command("mysqld", options));
         }
-        MariaDbServer.awaitReady(started, port, directory + "/mysqld.log");
+        awaitReady(started, () -> MariaDbServer.greets(port), "MySQL did not answer");
         return started;
     }
 }

@@ -11,18 +11,17 @@ import java.util.List;
  * the {@code pgbouncer} of the PATH or of Debian's package. If it cannot run, starting it throws, so that no test is
  * skipped unnoticed. It ends with this JVM at the latest. The methods block; they are for test threads.
  */
-public final class PgBouncer implements AutoCloseable {
+public final class PgBouncer extends TestServer {
 
     private static final class Found {
         static final DatabaseProgram PROGRAM =
                 DatabaseProgram.installed("pgbouncer", "postgres", "pgbouncer", Path.of("/usr/sbin"));
     }
 
-    private final Path directory = Scratch.directory("pgbouncer");
     private final int port = Loopback.freePort();
-    private final Running running;
 
     private PgBouncer(int target) {
+        super(Scratch.directory("pgbouncer"));
         Path config = directory.resolve("pgbouncer.ini");
         List<String> lines = List.of(
                 "[databases]",
@@ -62,14 +61,5 @@ public final class PgBouncer implements AutoCloseable {
     public String url() {
         Found.PROGRAM.met("pgbouncer", "");
         return "r2dbc:postgresql://postgres@127.0.0.1:" + port + "/postgres";
-    }
-
-    /** Ends it and deletes its directory. */
-    @Override
-    public void close() {
-        if (running.isAlive()) {
-            running.kill();
-        }
-        Scratch.delete(directory);
     }
 }

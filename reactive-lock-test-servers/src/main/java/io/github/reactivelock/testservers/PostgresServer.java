@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,9 +14,8 @@ import java.util.List;
  * user {@code postgres} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The
  * methods block; they are for test threads.
  */
-public final class PostgresServer implements AutoCloseable {
+public final class PostgresServer extends TestServer {
 
-    private static final Duration READY_LIMIT = Duration.ofSeconds(60);
     private static final String IMAGE = System.getProperty("reactivelock.postgres.image", "postgres:17-alpine");
     private static final int PROTOCOL_3 = 196_608;
 
@@ -26,12 +24,11 @@ public final class PostgresServer implements AutoCloseable {
                 "reactivelock.postgres", "postgres", "postgres", "postgresql", Path.of("/usr/lib/postgresql"));
     }
 
-    private final Path directory = Scratch.directory("postgres");
     private final int port = Loopback.freePort();
     private final List<String> config;
-    private Running running;
 
     private PostgresServer(List<String> config) {
+        super(Scratch.directory("postgres"));
         this.config = config;
         if (!Found.PROGRAM.isInDocker) {
             Found.PROGRAM.own(directory);
@@ -45,6 +42,7 @@ public final class PostgresServer implements AutoCloseable {
 
     /** A copy of another one, which follows it. */
     private PostgresServer(PostgresServer primary) {
+        super(Scratch.directory("postgres"));
         this.config = List.of();
         if (Found.PROGRAM.isInDocker) {
             throw new IllegalStateException(
@@ -97,45 +95,10 @@ public final class PostgresServer implements AutoCloseable {
         return "r2dbc:postgresql://postgres@127.0.0.1:" + port() + "/postgres";
     }
 
-    /**
-     * Whether its process runs; a paused one does.
-     *
-     * @return false after {@link #kill()} and {@link #close()}
-     */
-    public boolean isRunning() {
-        return running.isAlive();
-    }
-
-    /** Ends the server as {@code kill -9} does. */
-    public void kill() {
-        running.kill();
-    }
-
-    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
-    public void pause() {
-        running.pause();
-    }
-
-    /** Resumes a paused server. */
-    public void resume() {
-        running.resume();
-    }
-
     /** Kills the server if it runs, and starts it again on the same port with its data. */
     public void restart() {
-        if (running.isAlive()) {
-            running.kill();
-        }
+        killIfRunning();
         running = run();
-    }
-
-    /** Ends the server and deletes its directory. */
-    @Override
-    public void close() {
-        if (running.isAlive()) {
-            running.kill();
-        }
-        Scratch.delete(directory);
     }
 
     private String data() {
@@ -159,19 +122,8 @@ public final class PostgresServer implements AutoCloseable {
             options.addAll(config);
             started = ServerProcess.start("postgres", directory, port, Found.PROGRAM.command("postgres", options));
         }
-        awaitReady(started);
+        awaitReady(started, this::letsIn, "PostgreSQL accepted no login");
         return started;
-    }
-
-    private void awaitReady(Running started) {
-        long until = System.nanoTime() + READY_LIMIT.toNanos();
-        while (!letsIn()) {
-            if (!started.isAlive() || System.nanoTime() - until > 0) {
-                throw new IllegalStateException(
-                        "PostgreSQL accepted no login within " + READY_LIMIT + ", see " + directory + "/postgres.log");
-            }
-            Pause.of(Duration.ofMillis(10));
-        }
     }
 
     /** A server that starts up or recovers listens already and refuses every login. */

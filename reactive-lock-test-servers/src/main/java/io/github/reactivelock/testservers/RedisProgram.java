@@ -1,16 +1,13 @@
 package io.github.reactivelock.testservers;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
@@ -89,12 +86,7 @@ abstract sealed class RedisProgram {
     }
 
     private static Optional<RedisProgram> onPath() {
-        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
-        return Stream.of(path.split(File.pathSeparator))
-                .map(directory -> Path.of(directory, "redis-server"))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .map(Executable::new);
+        return ServerProcess.onPath("redis-server").map(Executable::new);
     }
 
     private static RedisProgram embedded() {

@@ -13,20 +13,18 @@ import org.jspecify.annotations.Nullable;
  * the PATH, else the Redis 6.2 that the embedded-redis library brings. If none can run, starting it throws, so that no
  * test is skipped unnoticed. It ends with this JVM at the latest. The methods block; they are for test threads.
  */
-public final class RedisServer implements AutoCloseable {
+public final class RedisServer extends TestServer {
 
     private static final Duration READY_LIMIT = Duration.ofSeconds(60);
 
-    private final Path directory;
     private final int port;
     private final List<String> config;
     private final boolean isMember;
     private final RedisProgram program;
-    private Running running;
 
     private RedisServer(RedisProgram program, Path directory, int port, List<String> config, boolean isMember) {
+        super(directory);
         this.program = program;
-        this.directory = directory;
         this.port = port;
         this.config = config;
         this.isMember = isMember;
@@ -85,24 +83,6 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Its working directory, which has its log.
-     *
-     * @return a directory that is deleted by {@link #close()}
-     */
-    public Path directory() {
-        return directory;
-    }
-
-    /**
-     * Whether its process runs; a paused one does.
-     *
-     * @return false after {@link #stop()}, {@link #kill()} and {@link #close()}
-     */
-    public boolean isRunning() {
-        return running.isAlive();
-    }
-
-    /**
      * Sends one command over a connection of its own, which logs in first if {@code --requirepass} was configured.
      *
      * @param words the command and its arguments
@@ -134,26 +114,6 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Shuts the server down, without saving. */
-    public void stop() {
-        running.stop();
-    }
-
-    /** Ends the server as {@code kill -9} does. */
-    public void kill() {
-        running.kill();
-    }
-
-    /** Stops the server from running ({@code SIGSTOP}); its connections stay open and silent. */
-    public void pause() {
-        running.pause();
-    }
-
-    /** Resumes a paused server. */
-    public void resume() {
-        running.resume();
-    }
-
     /** Saves, ends the server if it runs, and starts it again on the same port with what it had saved. */
     public void restart() {
         if (running.isAlive()) {
@@ -166,22 +126,11 @@ public final class RedisServer implements AutoCloseable {
 
     /** Kills the server if it runs and starts it again on the same port, empty. */
     public void restartEmpty() {
-        if (running.isAlive()) {
-            running.kill();
-        }
+        killIfRunning();
         directory.resolve("dump.rdb").toFile().delete();
         directory.resolve("appendonly.aof").toFile().delete(); // where Redis 6 keeps it
         Scratch.empty(directory.resolve("appendonlydir"));
         restart();
-    }
-
-    /** Ends the server and deletes its directory. */
-    @Override
-    public void close() {
-        if (running.isAlive()) {
-            running.kill();
-        }
-        Scratch.delete(directory);
     }
 
     private Running run() {

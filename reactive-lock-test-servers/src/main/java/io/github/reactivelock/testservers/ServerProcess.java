@@ -1,5 +1,6 @@
 package io.github.reactivelock.testservers;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -51,6 +53,20 @@ final class ServerProcess implements Running {
         ServerProcess started = new ServerProcess(name, log, process);
         started.awaitPort(port);
         return started;
+    }
+
+    /** The folders of the PATH. */
+    static List<Path> path() {
+        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
+        return Stream.of(path.split(File.pathSeparator)).map(Path::of).toList();
+    }
+
+    /** A program of the PATH, if it is there. */
+    static Optional<Path> onPath(String program) {
+        return path().stream()
+                .map(folder -> folder.resolve(program))
+                .filter(Files::isExecutable)
+                .findFirst();
     }
 
     @Override
