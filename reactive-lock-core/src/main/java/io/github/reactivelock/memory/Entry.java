@@ -17,20 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the store keeps of one key: its holders and a queue. Knows nothing of threads and of subscribers: it is touched
- * only inside the store's atomic step for its key, and what it has to tell goes to a {@link Teller}.
+ * only inside the store's atomic step for its key, and what it has to tell goes to a {@link Notices}.
  */
 final class Entry {
-
-    /** Hears, in order, what happens to the key. */
-    interface Teller {
-        void granted(InMemoryLockBackend to, Claim claim, long token);
-
-        void acquired(Claim claim, long token);
-
-        void released(Claim claim, long token);
-
-        void forced(InMemoryLockBackend from, Claim claim);
-    }
 
     /** Ticket of claims that are served in the order in which they come. */
     static final long NO_TICKET = -1;
@@ -52,7 +41,7 @@ final class Entry {
     }
 
     /** @param proposal a token that the claim would like to have, or zero */
-    ClaimResult claim(Claim claim, long ticket, long proposal, InMemoryLockBackend from, long now, Teller teller) {
+    ClaimResult claim(Claim claim, long ticket, long proposal, InMemoryLockBackend from, long now, Notices notices) {
         Place waiting = queue.get(claim.id());
         if (waiting != null) {
             waiting.from = from;
@@ -62,11 +51,11 @@ final class Entry {
         Place held = holders.find(claim.id());
         if (held == null) {
             Place asking = waiting == null ? new Place(claim, ticket, from, now) : waiting;
-            serve(asking, proposal, now, teller);
+            serve(asking, proposal, now, notices);
             held = holders.find(claim.id());
         } else if (tokens.follow(proposal)) {
             number(held, proposal);
-            teller.acquired(held.claim, held.token);
+            notices.acquired(held.claim, held.token);
         }
         if (held != null) {
             held.from = from;
@@ -98,8 +87,8 @@ final class Entry {
     }
 
     /** Empty if the claim's lease starts anew, else why not. */
-    Optional<LossReason> renew(Claim claim, long now, Teller teller) {
-        settle(now, teller);
+    Optional<LossReason> renew(Claim claim, long now, Notices notices) {
+        settle(now, notices);
         Place held = holders.find(claim.id());
         if (held == null) {
             return Optional.of(holders.areOthers(claim.share()) ? LossReason.TAKEN_OVER : LossReason.EXPIRED);
@@ -109,20 +98,20 @@ final class Entry {
     }
 
     /** What waits may stand before others that fit, {@code models/Shares.tla: LeaverServes}. */
-    boolean release(Claim claim, long now, Teller teller) {
+    boolean release(Claim claim, long now, Notices notices) {
         queue.remove(claim.id());
-        settle(now, teller);
+        settle(now, notices);
         Place held = holders.find(claim.id());
         if (held == null) {
             return false;
         }
-        end(held, now, teller);
+        end(held, now, notices);
         return true;
     }
 
     /** A holder leaves the lock to another claim, under the same token. */
-    boolean keep(Claim from, Claim to, long now, Teller teller) {
-        settle(now, teller);
+    boolean keep(Claim from, Claim to, long now, Notices notices) {
+        settle(now, notices);
         Place before = holders.find(from.id());
         Place held = before == null ? holders.find(to.id()) : before;
         if (held == null) {
@@ -136,15 +125,15 @@ final class Entry {
         return true;
     }
 
-    boolean forceRelease(long token, long now, Teller teller) {
-        settle(now, teller);
+    boolean forceRelease(long token, long now, Notices notices) {
+        settle(now, notices);
         Place held = holders.find(token);
         if (held == null) {
             boolean unused = tokens.follow(token); // no vote that comes later gets it
             return false;
         }
-        teller.forced(held.from, held.claim);
-        end(held, now, teller);
+        notices.forced(held.from, held.claim);
+        end(held, now, notices);
         return true;
     }
 
@@ -152,7 +141,7 @@ final class Entry {
      * Shows another token as a holder's, if the claim is one and no other has that token. A higher one stays, unless it
      * is the vote's number and the claim is alone.
      */
-    boolean show(Claim claim, long token, long votesNumber, long now, Teller teller) {
+    boolean show(Claim claim, long token, long votesNumber, long now, Notices notices) {
         Place held = holders.find(claim.id());
         if (held == null || held.isOver(now) || holders.isOthers(token, held)) {
             return false;
@@ -162,7 +151,7 @@ final class Entry {
             return false;
         }
         number(held, token);
-        teller.acquired(held.claim, token);
+        notices.acquired(held.claim, token);
         return true;
     }
 
@@ -191,15 +180,15 @@ final class Entry {
     }
 
     /** Forgets what has run out, and gives what is free to the claims that wait for it. */
-    private void settle(long now, Teller teller) {
+    private void settle(long now, Notices notices) {
         holders.expire(now);
-        serve(null, 0, now, teller);
+        serve(null, 0, now, notices);
     }
 
-    private void end(Place held, long now, Teller teller) {
+    private void end(Place held, long now, Notices notices) {
         holders.remove(held);
-        teller.released(held.claim, held.token);
-        settle(now, teller);
+        notices.released(held.claim, held.token);
+        settle(now, notices);
     }
 
     /**
@@ -257,7 +246,7 @@ final class Entry {
      * {@code models/Shares.tla: NobodyOvertakes}. Who asks stands at its place, or if it has none, at the end; it is
      * answered and needs no push.
      */
-    private void serve(@Nullable Place asking, long proposal, long now, Teller teller) {
+    private void serve(@Nullable Place asking, long proposal, long now, Notices notices) {
         Place asks = asking;
         while (true) {
             Place first = firstAlive(now);
@@ -266,11 +255,11 @@ final class Entry {
                 return;
             }
             queue.remove(next.claim.id());
-            own(next, numberFor(next, next == asking, proposal), now, teller);
+            own(next, numberFor(next, next == asking, proposal), now, notices);
             if (next == asks) {
                 asks = null;
             } else {
-                teller.granted(next.from, next.claim, next.token);
+                notices.granted(next.from, next.claim, next.token);
             }
         }
     }
@@ -282,12 +271,12 @@ final class Entry {
         return next.ticket == NO_TICKET ? tokens.next() : tokens.nextVote(proposal);
     }
 
-    private void own(Place next, long token, long now, Teller teller) {
+    private void own(Place next, long token, long now, Notices notices) {
         number(next, token);
         next.extend(now);
         next.since = now;
         holders.add(next);
-        teller.acquired(next.claim, next.token);
+        notices.acquired(next.claim, next.token);
     }
 
     private void number(Place held, long token) {

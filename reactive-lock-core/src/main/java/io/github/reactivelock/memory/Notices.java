@@ -21,7 +21,7 @@ import reactor.core.publisher.FluxSink;
  * finds the queue idle delivers it all, so subscribers get one notice at a time and a subscriber that asks the store
  * again does not recurse. Subscriptions go through the same queue, so that what follows one in it is not missed.
  */
-final class Notices implements Entry.Teller {
+final class Notices {
 
     private record Listener(InMemoryLockBackend connection, FluxSink<Signal> sink) {}
 
@@ -38,24 +38,20 @@ final class Notices implements Entry.Teller {
     private final List<Listener> listeners = new ArrayList<>();
     private final Map<String, List<Watcher>> watchers = new HashMap<>();
 
-    @Override
-    public void granted(InMemoryLockBackend to, Claim claim, long token) {
+    void granted(InMemoryLockBackend to, Claim claim, long token) {
         signal(to, new Signal.Grant(claim.id(), token));
     }
 
-    @Override
-    public void forced(InMemoryLockBackend from, Claim claim) {
+    void forced(InMemoryLockBackend from, Claim claim) {
         signal(from, new Signal.Suspect(claim.id(), LossReason.FORCED));
     }
 
-    @Override
-    public void acquired(Claim claim, long token) {
+    void acquired(Claim claim, long token) {
         event(new LockEvent.Acquired(
                 claim.key(), claim.owner(), token, claim.share().units()));
     }
 
-    @Override
-    public void released(Claim claim, long token) {
+    void released(Claim claim, long token) {
         event(new LockEvent.Released(claim.key(), token, claim.share().units()));
     }
 
