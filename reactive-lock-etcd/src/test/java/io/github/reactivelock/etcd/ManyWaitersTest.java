@@ -216,7 +216,8 @@ class ManyWaitersTest extends EtcdFixture {
         Etcds.until("half of them have left", () -> failed.size() > 0 || waiting() == WAITERS / 2 + 1);
         assertThat(holder.isHeld()).isTrue();
         // One that a slow machine answers too late goes on by itself: what counts is that all are served.
-        flows.add(holder.release().onErrorComplete(LockUnavailableException.class).subscribe());
+        flows.add(
+                holder.release().onErrorComplete(LockUnavailableException.class).subscribe());
         Etcds.until("all are served", () -> served.get() + failed.size() >= WAITERS / 2);
 
         assertThat(failed).isEmpty();

@@ -168,7 +168,8 @@ final class Bell {
         return hears;
     }
 
-    @Nullable String whyDeaf() {
+    @Nullable
+    String whyDeaf() {
         return deafness;
     }
 

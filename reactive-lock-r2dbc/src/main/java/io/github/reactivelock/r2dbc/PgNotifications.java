@@ -104,7 +104,8 @@ final class PgNotifications {
     }
 
     /** Why what is sent does not arrive, from when that is certain until something does. */
-    @Nullable String whyUnheard() {
+    @Nullable
+    String whyUnheard() {
         return unheard;
     }
 

@@ -20,9 +20,9 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -201,7 +201,8 @@ class BellTest {
         return Mono.usingWhen(
                         database.factory().create(),
                         connection -> Flux.from(connection
-                                        .createStatement("SELECT client FROM reactive_lock_waiter WHERE lock_key = '" + key + "'")
+                                        .createStatement("SELECT client FROM reactive_lock_waiter WHERE lock_key = '"
+                                                + key + "'")
                                         .execute())
                                 .concatMap(result -> result.map((row, metadata) -> Bell.name(row.get(0, String.class))))
                                 .collectList(),
@@ -224,8 +225,7 @@ class BellTest {
     private static Mono<Long> microsOfARing(Connection connection, String listener) {
         String kill = "KILL QUERY IS_USED_LOCK('" + listener + "')";
         return Databases.IS_MYSQL
-                ? Databases.number(connection, kill)
-                        .onErrorResume(R2dbcFailure::isUnheard, unheard -> Mono.just(0L))
+                ? Databases.number(connection, kill).onErrorResume(R2dbcFailure::isUnheard, unheard -> Mono.just(0L))
                 : Databases.number(
                         connection,
                         "BEGIN NOT ATOMIC DECLARE began DATETIME(6) DEFAULT SYSDATE(6);"
@@ -419,8 +419,10 @@ class BellTest {
         return new ConnectionFactory() {
             @Override
             public Publisher<? extends Connection> create() {
-                return Mono.zip(Mono.from(real.create()), Mono.from(real.create()), (one, other) -> (Connection)
-                        Proxy.newProxyInstance(
+                return Mono.zip(
+                        Mono.from(real.create()),
+                        Mono.from(real.create()),
+                        (one, other) -> (Connection) Proxy.newProxyInstance(
                                 Connection.class.getClassLoader(),
                                 new Class<?>[] {Connection.class},
                                 (proxy, method, arguments) -> method.getName().equals("close")
@@ -494,8 +496,7 @@ class BellTest {
             Claim held = held(holding, claim("limited", Share.WHOLE));
             Claim waiting = waiter.waits(claim("limited", Share.WHOLE));
             waiter.hears();
-            String asleep =
-                    "SELECT count(*) FROM information_schema.processlist WHERE " + ASLEEP + " AND time > 0";
+            String asleep = "SELECT count(*) FROM information_schema.processlist WHERE " + ASLEEP + " AND time > 0";
             Databases.until("it sleeps for longer than that", () -> database.select(asleep) > 0);
 
             assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();

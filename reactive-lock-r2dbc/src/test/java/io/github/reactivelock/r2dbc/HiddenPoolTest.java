@@ -112,8 +112,7 @@ class HiddenPoolTest {
         }
 
         Databases.until(
-                "it says why it looks",
-                () -> backend.whyNotPushed().orElse("").contains("does not show it"));
+                "it says why it looks", () -> backend.whyNotPushed().orElse("").contains("does not show it"));
         holding.close().then(waiting.close()).block(Databases.LIMIT);
         Databases.dispose(pool);
     }
