@@ -235,8 +235,7 @@ public final class RowLocks {
                 return waiting;
             }
             Mono<Void> unbound = session.undone(session.change("row_unbound"));
-            return session.changed(patient("row_bound"))
-                    .then(waiting)
+            return Session.leaving(session.changed(patient("row_bound")).then(waiting), unbound)
                     .onErrorResume(error -> unbound.then(Mono.error(error)))
                     .then(unbound);
         });

@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.r2dbc.spi.Batch;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
@@ -58,6 +59,15 @@ final class Session {
             clean = false;
             return Mono.empty();
         });
+    }
+
+    /**
+     * The same for a command that is given up: what a driver is asked for on a connection it tells the server in that
+     * order, so the undoing comes behind what is under way, and before all that the next user of the connection asks. A
+     * pool in a wrapper that does not show it lends the connection again.
+     */
+    static <T> Mono<T> leaving(Mono<T> command, Mono<?> undoing) {
+        return command.doOnCancel(() -> FireAndForget.run("leaving a connection as it was", undoing));
     }
 
     /** Rolls back what is open, and fails with what went wrong before. */
@@ -209,7 +219,7 @@ final class Session {
                 .onErrorComplete(R2dbcFailure::isUnheard)
                 .collectList();
         Mono<Long> undoing = changed("ROLLBACK").then(sql.isBoundWhenOpened() ? Mono.just(0L) : change("unbound"));
-        return answer.onErrorResume(error -> undone(undoing).then(Mono.error(error)));
+        return leaving(answer, undoing).onErrorResume(error -> undone(undoing).then(Mono.error(error)));
     }
 
     /** What was refused goes on over another connection: this one's driver may carry out something else after that. */
@@ -261,8 +271,7 @@ final class Session {
             return transaction;
         }
         Mono<Void> unbound = undone(change("unbound"));
-        return change("bound")
-                .then(transaction.singleOptional())
+        return leaving(change("bound").then(transaction.singleOptional()), unbound)
                 .onErrorResume(error -> unbound.then(Mono.error(error)))
                 .flatMap(value -> unbound.thenReturn(value))
                 .flatMap(Mono::justOrEmpty);

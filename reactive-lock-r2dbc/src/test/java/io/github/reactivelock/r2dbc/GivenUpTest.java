@@ -1,13 +1,16 @@
 package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.R2dbcTimeoutException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -19,6 +22,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -29,12 +33,15 @@ class GivenUpTest {
     private static final R2dbcBackendOptions IMPATIENT =
             R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(5));
 
+    private static final int SIZE = 3;
+    private static final long PATIENCE_OF_THE_APPLICATION = 600; // longer than any test
+
     private Databases database;
     private R2dbcLockBackend backend;
 
     @BeforeAll
     void start() {
-        database = Databases.mariaDb("mariadb", "--innodb-lock-wait-timeout=600"); // longer than any test
+        database = Databases.mariaDb("mariadb", "--innodb-lock-wait-timeout=" + PATIENCE_OF_THE_APPLICATION);
         database.createTables();
         backend = R2dbcLockBackend.connect(database.factory(), IMPATIENT);
     }
@@ -111,8 +118,8 @@ class GivenUpTest {
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("drivers")
     void aRowLockThatWasGivenUpGoesToTheNext(Databases driver) {
-        ConnectionPool pool = driver.pool(4);
-        for (ConnectionFactory connections : List.of(driver.factory(), pool)) {
+        ConnectionPool pool = driver.pool(SIZE);
+        for (ConnectionFactory connections : List.of(driver.factory(), pool, new Hiding(pool))) {
             String key = UUID.randomUUID().toString();
             RowLocks patient = RowLocks.using(connections, Databases.LIMIT, IMPATIENT);
             RowLocks brief = RowLocks.using(connections, Duration.ofMillis(500), IMPATIENT);
@@ -132,6 +139,7 @@ class GivenUpTest {
 
             assertThat(patient.withRowLock(key, Mono.just("next")).block(Databases.LIMIT))
                     .isEqualTo("next");
+            assertAsBefore(pool);
         }
         Databases.dispose(pool);
     }
@@ -158,6 +166,15 @@ class GivenUpTest {
 
         assertThat(late).isInstanceOf(R2dbcTimeoutException.class);
         Databases.until("it does not wait at the server, though the row is locked", this::noneWaits);
+        assertThat(Databases.number(transaction, "SELECT @@SESSION.innodb_lock_wait_timeout")
+                        .block(Databases.LIMIT))
+                .isEqualTo(before);
+        Disposable cancelled = RowLocks.using(driver.factory(), Duration.ofSeconds(2), IMPATIENT)
+                .lock(transaction, key)
+                .retryWhen(Retry.max(20)) // until it is seen to wait
+                .subscribe();
+        Databases.until("another one waits", () -> !noneWaits());
+        cancelled.dispose();
         assertThat(Databases.number(transaction, "SELECT @@SESSION.innodb_lock_wait_timeout")
                         .block(Databases.LIMIT))
                 .isEqualTo(before);
@@ -188,10 +205,92 @@ class GivenUpTest {
         end(holder);
 
         takesAndReleases(patient, claim(key));
-        Claim last = claim(key);
-        assertThat(brief.claim(last).retryWhen(Retry.max(40)).block(Databases.LIMIT))
-                .isInstanceOf(ClaimResult.Granted.class);
+        takenAndReleasedAtLast(brief, claim(key));
         brief.close().then(patient.close()).block(Databases.LIMIT);
+    }
+
+    /** As a wrapper of metrics that shows neither the pool nor its connections. */
+    private record Hiding(ConnectionFactory inner) implements ConnectionFactory {
+        @Override
+        public Mono<Connection> create() {
+            return Mono.from(inner.create()).map(connection -> (Connection) Proxy.newProxyInstance(
+                    GivenUpTest.class.getClassLoader(),
+                    new Class<?>[] {Connection.class},
+                    (proxy, method, arguments) -> method.invoke(connection, arguments)));
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return inner.getMetadata();
+        }
+    }
+
+    /** All of its connections are there again, and each is as the application's were before. */
+    private static void assertAsBefore(ConnectionPool pool) {
+        Databases.until(
+                "the application has its connections",
+                () -> pool.getMetrics().orElseThrow().acquiredSize() == 0);
+        List<Connection> all =
+                Flux.range(0, SIZE).concatMap(i -> pool.create()).collectList().block(Databases.LIMIT);
+        for (Connection each : all) {
+            assertThat(Databases.number(each, "SELECT @@SESSION.innodb_lock_wait_timeout")
+                            .block(Databases.LIMIT))
+                    .isEqualTo(PATIENCE_OF_THE_APPLICATION);
+            assertThat(Databases.number(
+                                    each,
+                                    "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id"
+                                            + " = connection_id()")
+                            .block(Databases.LIMIT))
+                    .isZero();
+        }
+        Flux.fromIterable(all).concatMap(Connection::close).then().block(Databases.LIMIT);
+    }
+
+    /**
+     * What is given up ends at the server in time, and nothing of it stays in the application's connections. MySQL
+     * waits for whole seconds, so a client with less gives up before the server; MariaDB ends that statement too.
+     */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void whatIsGivenUpOverAnApplicationsPoolLeavesTheServerAndThePool(Databases driver) {
+        R2dbcLockBackend patient = driver.backend();
+        for (boolean isHidden : List.of(false, true)) {
+            ConnectionPool pool = driver.pool(SIZE);
+            ConnectionFactory seen = isHidden ? new Hiding(pool) : pool;
+            String key = UUID.randomUUID().toString();
+            R2dbcLockBackend brief = using(seen, Duration.ofMillis(2_500));
+            R2dbcLockBackend hasty = using(seen, Duration.ofMillis(600));
+            takesAndReleases(patient, claim(key));
+            takenAndReleasedAtLast(hasty, claim(key)); // a first answer may take its time
+            Connection holder = holding("SELECT token FROM reactive_lock WHERE lock_key = '" + key + "'");
+
+            endsAtTheServer(brief.claim(claim(key)));
+            assertThatThrownBy(() -> hasty.claim(claim(key)).block(Databases.LIMIT))
+                    .isInstanceOf(R2dbcFailure.class);
+            Databases.until("what was late does not wait at the server, though the row is locked", this::noneWaits);
+            assertAsBefore(pool);
+            end(holder);
+
+            takesAndReleases(patient, claim(key));
+            takenAndReleasedAtLast(brief, claim(key));
+            assertAsBefore(pool);
+            brief.close().then(hasty.close()).block(Databases.LIMIT);
+            Databases.dispose(pool);
+        }
+        patient.close().block(Databases.LIMIT);
+    }
+
+    private static R2dbcLockBackend using(ConnectionFactory pool, Duration timeout) {
+        return R2dbcLockBackend.using(
+                pool, IMPATIENT.withCommandTimeout(timeout).withoutNotifications());
+    }
+
+    /** By a client that gives up sooner than a busy machine answers. */
+    private static void takenAndReleasedAtLast(R2dbcLockBackend client, Claim claim) {
+        assertThat(client.claim(claim).retryWhen(Retry.max(40)).block(Databases.LIMIT))
+                .isInstanceOf(ClaimResult.Granted.class);
+        assertThat(client.release(claim).retryWhen(Retry.max(40)).block(Databases.LIMIT))
+                .isNotNull();
     }
 
     private static void takesAndReleases(R2dbcLockBackend client, Claim claim) {
