@@ -40,9 +40,6 @@ final class QuickClaims {
 
     /** Empty if more has to be known. */
     Mono<ClaimResult> answered(Session session, Claim claim) {
-        if (waits.contains(claim)) {
-            return kept(session, claim).flatMap(seen -> seen.queued(claim));
-        }
         return session.sql().knows("claim")
                 ? taken(session, claim).switchIfEmpty(Mono.defer(() -> joined(session, claim)))
                 : takenAndSeen(session, claim);
@@ -129,26 +126,5 @@ final class QuickClaims {
                 : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))
                         .then(session.alone(session.one("look", Seen::read, key)))
                         .flatMap(seen -> seen.taken(claim));
-    }
-
-    /**
-     * What is to be seen of the lock when the claim's place was kept; empty if it has none, or only the full question
-     * keeps it.
-     */
-    private Mono<Seen> kept(Session session, Claim claim) {
-        return switch (session.sql().dialect) {
-            case POSTGRESQL -> session.inOne("keep", Seen::read, claim.id());
-            case MARIADB ->
-                session.sql().isMySql() && session.sql().knows("keep")
-                        ? session.inOne("keep", Seen::read, claim.id(), Keys.bytes(claim.key()))
-                        : keptAndSeen(session, claim);
-            case H2 -> Mono.empty();
-        };
-    }
-
-    private static Mono<Seen> keptAndSeen(Session session, Claim claim) {
-        return session.alone(session.change("keep", claim.id()))
-                .filter(rows -> rows > 0)
-                .flatMap(rows -> session.alone(session.one("glance", Seen::read, (Object) Keys.bytes(claim.key()))));
     }
 }

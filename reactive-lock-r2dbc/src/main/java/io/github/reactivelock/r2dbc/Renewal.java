@@ -13,11 +13,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 
 /**
  * Renews many holds by one statement, each for its own lease, and looks closer only if some of them were not renewed. A
@@ -48,55 +51,69 @@ final class Renewal {
                 held.stream().filter(claim -> !claim.share().isWhole()).toList();
         return Flux.fromIterable(whole)
                 .buffer(MOST)
-                .map(claims -> renewed(claims, FIRST_PAUSE))
-                .concatWith(shares.isEmpty() ? Flux.empty() : Flux.just(ofShares.renew(shares)))
-                .collectList()
-                .flatMap(Renewal::each);
+                .concatMap(claims -> renewed(claims, FIRST_PAUSE).materialize())
+                .concatWith(
+                        shares.isEmpty() ? Flux.empty() : ofShares.renew(shares).materialize())
+                .as(Renewal::joined);
+    }
+
+    /** Some of the claims, and what came of asking for them together: one value, or an error. */
+    record Part<C, R>(List<C> of, Signal<R> answer) {}
+
+    /** Asks for all together. What the database refuses for the sake of one of them is divided until that is alone. */
+    static <C, R> Flux<Part<C, R>> divided(
+            List<C> all, Function<List<C>, Mono<R>> together, Predicate<Throwable> isOfOne) {
+        return together.apply(all).materialize().flatMapMany(answer -> {
+            Throwable refusal = answer.getThrowable();
+            if (refusal == null || all.size() == 1 || !isOfOne.test(refusal)) {
+                return Flux.just(new Part<>(all, answer));
+            }
+            int half = all.size() / 2;
+            return Flux.concat(
+                    divided(all.subList(0, half), together, isOfOne),
+                    divided(all.subList(half, all.size()), together, isOfOne));
+        });
     }
 
     /** The answers of those parts that have one; an error only if none has. */
-    private static Mono<RenewalResult> each(List<Mono<RenewalResult>> parts) {
-        return Flux.fromIterable(parts)
-                .concatMap(Mono::materialize)
-                .collectList()
-                .flatMap(answers -> {
-                    List<RenewalResult> known = new ArrayList<>();
-                    List<Throwable> failures = new ArrayList<>(0);
-                    answers.forEach(answer -> {
-                        if (answer.isOnError()) {
-                            log.debug("some holds could not be renewed", answer.getThrowable());
-                            failures.add(Objects.requireNonNull(answer.getThrowable()));
-                        } else {
-                            known.add(Objects.requireNonNull(answer.get()));
-                        }
-                    });
-                    return known.isEmpty() && !failures.isEmpty()
-                            ? Mono.error(failures.get(0))
-                            : Mono.just(RenewalResult.joined(known));
-                });
+    private static Mono<RenewalResult> joined(Flux<Signal<RenewalResult>> parts) {
+        return parts.collectList().flatMap(answers -> {
+            List<RenewalResult> known = new ArrayList<>();
+            List<Throwable> failures = new ArrayList<>(0);
+            answers.forEach(answer -> {
+                if (answer.isOnError()) {
+                    log.debug("some holds could not be renewed", answer.getThrowable());
+                    failures.add(Objects.requireNonNull(answer.getThrowable()));
+                } else {
+                    known.add(Objects.requireNonNull(answer.get()));
+                }
+            });
+            return known.isEmpty() && !failures.isEmpty()
+                    ? Mono.error(failures.get(0))
+                    : Mono.just(RenewalResult.joined(known));
+        });
+    }
+
+    private Mono<RenewalResult> renewed(List<Claim> claims, Duration pause) {
+        return divided(claims, some -> together(some, pause), R2dbcFailure::isOfOne)
+                .map(Part::answer)
+                .as(Renewal::joined);
     }
 
     /** A row that is locked, as by a claim that joins the queue, is asked for again a few times. */
-    private Mono<RenewalResult> renewed(List<Claim> claims, Duration pause) {
-        return database.run(session -> renewed(session, claims))
-                .flatMap(answer -> {
-                    List<Claim> locked = claims.stream()
-                            .filter(claim -> !answer.renewed().contains(claim.id())
-                                    && !answer.lost().containsKey(claim.id()))
-                            .toList();
-                    return locked.isEmpty() || pause.compareTo(LONGEST_PAUSE) > 0
-                            ? Mono.just(answer)
-                            : Mono.delay(pause, DriverThreads.timer())
-                                    .then(Mono.defer(() -> renewed(locked, pause.multipliedBy(2))))
-                                    .map(later -> RenewalResult.joined(List.of(answer, later)))
-                                    .onErrorReturn(answer);
-                })
-                .onErrorResume(error -> claims.size() > 1 && R2dbcFailure.isOfOne(error), error -> {
-                    int half = claims.size() / 2;
-                    return each(List.of(
-                            renewed(claims.subList(0, half), pause),
-                            renewed(claims.subList(half, claims.size()), pause)));
-                });
+    private Mono<RenewalResult> together(List<Claim> claims, Duration pause) {
+        return database.run(session -> renewed(session, claims)).flatMap(answer -> {
+            List<Claim> locked = claims.stream()
+                    .filter(claim -> !answer.renewed().contains(claim.id())
+                            && !answer.lost().containsKey(claim.id()))
+                    .toList();
+            return locked.isEmpty() || pause.compareTo(LONGEST_PAUSE) > 0
+                    ? Mono.just(answer)
+                    : Mono.delay(pause, DriverThreads.timer())
+                            .then(Mono.defer(() -> renewed(locked, pause.multipliedBy(2))))
+                            .map(later -> RenewalResult.joined(List.of(answer, later)))
+                            .onErrorReturn(answer);
+        });
     }
 
     private static Mono<RenewalResult> renewed(Session session, List<Claim> claims) {

@@ -187,6 +187,12 @@ final class Session {
      * known. A compound statement is a transaction of its own, and so is a script of MySQL.
      */
     <T> Mono<T> inOne(String statement, Function<Row, T> read, Object... parameters) {
+        return allInOne(statement, read, parameters)
+                .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()));
+    }
+
+    /** The same with all that it answers; empty only if this database has no such statement. */
+    <T> Mono<List<T>> allInOne(String statement, Function<Row, T> read, Object... parameters) {
         if (!sql.knows(statement)) {
             return Mono.empty();
         }
@@ -197,7 +203,6 @@ final class Session {
                             sql.forgetScripts(error);
                             return elsewhere();
                         })
-                        .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()))
                 : inOne(all(statement, read, parameters));
     }
 
@@ -251,15 +256,13 @@ final class Session {
                 .collectList();
     }
 
-    private <T> Mono<T> inOne(Mono<List<T>> answer) {
-        return (sql.dialect == Dialect.POSTGRESQL
-                        ? alone(answer)
-                        : answer.doOnNext(rows -> sql.noteHandedOn())
-                                .onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
-                                    sql.forgetCompounds();
-                                    return elsewhere();
-                                }))
-                .flatMap(rows -> Mono.justOrEmpty(rows.stream().findFirst()));
+    private <T> Mono<List<T>> inOne(Mono<List<T>> answer) {
+        return sql.dialect == Dialect.POSTGRESQL
+                ? alone(answer)
+                : answer.doOnNext(rows -> sql.noteHandedOn()).onErrorResume(R2dbcFailure::isNotUnderstood, error -> {
+                    sql.forgetCompounds();
+                    return elsewhere();
+                });
     }
 
     /**

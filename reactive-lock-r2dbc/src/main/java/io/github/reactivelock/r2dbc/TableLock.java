@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
 /**
@@ -25,6 +26,7 @@ final class TableLock {
     private final WaitingClaims waits;
     private final PerKeySequencer lanes;
     private final QuickClaims quick;
+    private final Places places;
     /** Claims with a question that waits in a queue of ours, for its turn or for a connection. */
     private final Set<String> heldBack = ConcurrentHashMap.newKeySet();
 
@@ -34,6 +36,7 @@ final class TableLock {
         this.waits = waits;
         this.lanes = new PerKeySequencer(database.timeout);
         this.quick = new QuickClaims(pushes, waits);
+        this.places = new Places(database, this::leaves);
     }
 
     boolean holdsBack(Claim claim) {
@@ -41,13 +44,8 @@ final class TableLock {
     }
 
     Mono<ClaimResult> claim(Claim claim) {
-        Mono<ClaimResult> answer = Mono.defer(() -> database.runAgain(session -> {
-            waits.begin(claim);
-            heldBack.remove(claim.id());
-            return claim.share().isWhole()
-                    ? quick.answered(session, claim).switchIfEmpty(asked(session, claim))
-                    : shared(session, claim);
-        }));
+        Mono<ClaimResult> answer =
+                Mono.defer(() -> keepsItsPlace(claim) ? kept(claim).switchIfEmpty(asked(claim)) : asked(claim));
         Mono<ClaimResult> noted = answer.doOnNext(result -> {
             if (result instanceof ClaimResult.Granted && waits.contains(claim)) {
                 pushes.doubt();
@@ -60,6 +58,32 @@ final class TableLock {
             Mono<ClaimResult> inTurn =
                     waits.wasTold(claim) ? lanes.inTurn(claim.key(), noted) : lanes.claim(claim, noted);
             return inTurn.doFinally(signal -> heldBack.remove(claim.id()));
+        });
+    }
+
+    private void leaves(Claim claim) {
+        waits.begin(claim);
+        heldBack.remove(claim.id());
+    }
+
+    private boolean keepsItsPlace(Claim claim) {
+        return waits.contains(claim) && claim.share().isWhole();
+    }
+
+    /** Empty if the claim has no place, or more has to be known. */
+    private Mono<ClaimResult> kept(Claim claim) {
+        return places.kept(claim).flatMap(seen -> seen.queued(claim));
+    }
+
+    private Mono<ClaimResult> asked(Claim claim) {
+        return database.runAgain(session -> {
+            leaves(claim);
+            if (!claim.share().isWhole()) {
+                return shared(session, claim);
+            }
+            return waits.contains(claim)
+                    ? asked(session, claim)
+                    : quick.answered(session, claim).switchIfEmpty(asked(session, claim));
         });
     }
 
@@ -119,7 +143,13 @@ final class TableLock {
             HandOverTransaction transfer, LockRow row, Claim claim, long left, long ownersToken) {
         return claim.mode() == Claim.Mode.TRY
                 ? Mono.just(new ClaimResult.Busy())
-                : transfer.enqueue(row, Successor.of(claim, pushes.client())).thenReturn(queued(left, ownersToken));
+                : transfer.enqueue(row, Successor.of(claim, pushes.client()))
+                        .thenReturn(queued(claim, left, ownersToken));
+    }
+
+    /** It asks again when the owner's lease is over, or when its place has to be kept. */
+    static ClaimResult queued(Claim claim, long left, long ownersToken) {
+        return queued(Math.min(left, TimeUnit.NANOSECONDS.toMicros(Places.pause(claim.lease()))), ownersToken);
     }
 
     /** The row is locked, or was read by one statement, so the owner's token is the last that was given. */

@@ -352,23 +352,76 @@ PREPARE rlock_ring FROM @rlock_ring;
 EXECUTE rlock_ring
 
 -- name: keep postgresql
--- Keeps a waiting claim alive and looks at the lock meanwhile. The release that serves the claim reads the clock when
--- its row is gone, so a grant that comes after this is younger than the question.
-WITH kept AS (
-    UPDATE ${waiter} SET alive_until = ${now} + lease
-    WHERE claim_id = ? AND alive_until > ${now} AND set_config('lock_timeout', '${patience}', true) IS NOT NULL
-    RETURNING lock_key
+-- Keeps the places of claims that wait and looks at their locks meanwhile. The release that serves a claim reads the
+-- clock when its row is gone, so a grant that comes after this is younger than the question. A row that is locked may be
+-- about to go.
+WITH mine AS MATERIALIZED (
+    SELECT claim_id FROM ${waiter} WHERE claim_id ${ids} AND alive_until > ${now} FOR UPDATE SKIP LOCKED
+), kept AS (
+    UPDATE ${waiter} w SET alive_until = ${now} + w.lease FROM mine m WHERE w.claim_id = m.claim_id
+    RETURNING w.claim_id, w.lock_key
 )
-SELECT l.claim_id, l.token, l.lease_end - ${now} AS remaining
-FROM ${lock} l JOIN kept k ON l.lock_key = k.lock_key WHERE l.waiting = 1
+SELECT k.claim_id AS kept_id, l.claim_id, l.token, l.lease_end - ${now} AS remaining
+FROM kept k JOIN ${lock} l ON l.lock_key = k.lock_key WHERE l.waiting = 1
 
 -- name: keep mariadb
-UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id = ? AND alive_until > ${now}
+BEGIN NOT ATOMIC
+    DECLARE now_is BIGINT;
+    DECLARE kept LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        RESIGNAL;
+    END;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    START TRANSACTION;
+    SET now_is = ${now};
+    FOR mine IN (
+        SELECT claim_id FROM ${waiter} FORCE INDEX (PRIMARY)
+        WHERE claim_id ${ids} AND alive_until > now_is FOR UPDATE SKIP LOCKED)
+    DO
+        UPDATE ${waiter} SET alive_until = now_is + lease WHERE claim_id = mine.claim_id;
+        SET kept = concat_ws(',', kept, mine.claim_id);
+    END FOR;
+    COMMIT;
+    SELECT w.claim_id AS kept_id, l.claim_id, l.token, l.lease_end - ${now} AS remaining
+    FROM ${waiter} w FORCE INDEX (PRIMARY) JOIN ${lock} l ON l.lock_key = w.lock_key
+    WHERE w.claim_id ${ids} AND find_in_set(w.claim_id, kept) > 0 AND l.waiting = 1;
+END
 
 -- name: keep mysql
-${statement:keep};
-SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock}
-WHERE lock_key = ? AND waiting = 1 AND ROW_COUNT() > 0
+-- An UPDATE of MySQL cannot pass over rows that are locked, so it finds those that are to be kept in a variable.
+SET @rlock_kept = NULL, @rlock_now = ${now};
+SELECT json_arrayagg(claim_id) INTO @rlock_kept FROM ${waiter} FORCE INDEX (PRIMARY)
+WHERE claim_id IN (?) AND alive_until > @rlock_now FOR UPDATE SKIP LOCKED;
+UPDATE json_table(@rlock_kept, '$[*]' COLUMNS (id VARCHAR(64) PATH '$')) k
+STRAIGHT_JOIN ${waiter} w FORCE INDEX (PRIMARY) ON w.claim_id = k.id COLLATE utf8mb4_bin
+SET w.alive_until = @rlock_now + w.lease;
+SELECT w.claim_id AS kept_id, l.claim_id, l.token, l.lease_end - ${now} AS remaining
+FROM json_table(@rlock_kept, '$[*]' COLUMNS (id VARCHAR(64) PATH '$')) k
+STRAIGHT_JOIN ${waiter} w FORCE INDEX (PRIMARY) ON w.claim_id = k.id COLLATE utf8mb4_bin
+JOIN ${lock} l ON l.lock_key = w.lock_key WHERE l.waiting = 1
+
+-- name: places_lock h2
+SELECT lock_key FROM ${lock} WHERE lock_key ${keys} AND waiting = 1 FOR UPDATE SKIP LOCKED
+
+-- name: places_mine mariadb
+SELECT claim_id FROM ${waiter} FORCE INDEX (PRIMARY) WHERE claim_id ${ids} AND alive_until > ${now} FOR UPDATE SKIP LOCKED
+
+-- name: places_keep mariadb
+UPDATE ${waiter} FORCE INDEX (PRIMARY) SET alive_until = ${now} + lease WHERE claim_id ${ids}
+
+-- name: places_keep h2
+UPDATE ${waiter} SET alive_until = ${now} + lease WHERE claim_id ${ids} AND alive_until > ${now}
+
+-- name: places_seen h2
+SELECT w.claim_id AS kept_id, l.claim_id, l.token, l.lease_end - ${now} AS remaining
+FROM ${waiter} w JOIN ${lock} l ON l.lock_key = w.lock_key
+WHERE w.claim_id ${ids} AND w.alive_until > ${now} AND l.waiting = 1
+
+-- name: places_seen mariadb
+SELECT w.claim_id AS kept_id, l.claim_id, l.token, l.lease_end - ${now} AS remaining
+FROM ${waiter} w FORCE INDEX (PRIMARY) JOIN ${lock} l ON l.lock_key = w.lock_key WHERE w.claim_id ${ids} AND l.waiting = 1
 
 -- name: take postgresql
 -- Takes a lock that is free; no row comes back if it is not. What it knows of the time is from before the row was
@@ -505,9 +558,6 @@ SELECT ${bytes:lock_key}, claim_id, owner, client, token, lease_end, waiting, pl
     (SELECT count(*) FROM ${waiter} w WHERE w.lock_key = l.lock_key AND w.alive_until > ${now}) AS waiters
 FROM ${lock} l WHERE lock_key >= ? AND lock_key < ? AND claim_id IS NOT NULL AND lease_end > ${now}
 ORDER BY lock_key LIMIT 500
-
--- name: glance
-SELECT claim_id, token, lease_end - ${now} AS remaining FROM ${lock} WHERE lock_key = ? AND waiting = 1
 
 -- name: grant
 UPDATE ${lock} SET claim_id = ?, owner = ?, client = ?, token = ?, lease_end = ?, waiting = ? WHERE lock_key = ?

@@ -2,10 +2,13 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.state.Share;
 import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -14,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -68,6 +72,53 @@ class BatchTest extends EachDatabase {
         }
         get(Flux.fromIterable(held).concatMap(backend::release).then());
         get(backend.close());
+    }
+
+    /** MySQL gets a text of several statements by its own driver. */
+    List<Databases> databasesAndMySqlsDriver() {
+        return Stream.concat(databases().stream(), Stream.of(databases().get(1).byMySqlDriver()))
+                .toList();
+    }
+
+    /** As an engine keeps them alive: each by itself, and they began at different times. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databasesAndMySqlsDriver")
+    void claimsThatWaitAreKeptAliveTogether(Databases database) {
+        int many = 300;
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(database.url())));
+        R2dbcLockBackend holding = database.backend();
+        List<Claim> held = claims(many, 0);
+        get(Flux.fromIterable(held).concatMap(holding::claim).then());
+        LockClient waiting = LockClient.builder(R2dbcLockBackend.connect(tapped, Databases.PATIENT))
+                .commandTimeout(Duration.ofSeconds(40))
+                .options(LockOptions.defaults().withLease(Duration.ofSeconds(15)))
+                .build();
+        Mono<Long> served = Flux.fromIterable(held)
+                .flatMap(claim -> waiting.withLock(claim.key(), Mono.just(true)), many)
+                .count()
+                .cache();
+        Disposable waits = served.subscribe(all -> {}, error -> {});
+        ConnectionPool looking = database.pool(1);
+        String rows = " FROM reactive_lock_waiter";
+        Databases.until("all wait", () -> Databases.select(looking, "SELECT count(*)" + rows) == many);
+        tapped.statements().clear();
+
+        for (int times = 0; times < 2; times++) {
+            long last = Databases.select(looking, "SELECT max(alive_until)" + rows);
+            Databases.until(
+                    "each is kept anew", () -> Databases.select(looking, "SELECT min(alive_until)" + rows) > last);
+        }
+
+        assertThat(tapped.statements())
+                .filteredOn(text -> text.contains("reactive_lock_waiter"))
+                .hasSizeBetween(2, 80);
+        get(Flux.fromIterable(held).flatMap(holding::release).then());
+        assertThat(get(served)).isEqualTo(many);
+        waits.dispose();
+        boolean unused = get(looking.disposeLater()
+                .then(waiting.close())
+                .then(holding.close())
+                .thenReturn(true));
     }
 
     @Test

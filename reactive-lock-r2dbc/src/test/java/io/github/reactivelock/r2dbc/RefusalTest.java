@@ -206,7 +206,7 @@ class RefusalTest {
 
     /** MariaDB takes no triggers in the database of the tests. */
     private static Databases elsewhere(Databases server) {
-        server.execute("CREATE DATABASE refusing");
+        server.execute("CREATE DATABASE IF NOT EXISTS refusing");
         Databases elsewhere = new Databases(server.url().replaceAll("/mysql$", "/refusing"), () -> {});
         elsewhere.createTables();
         return elsewhere;
@@ -223,7 +223,63 @@ class RefusalTest {
                 share);
     }
 
-    /** A row that the database refuses to change, here by a trigger, as a policy or a full partition does. */
+    /** By a trigger, as a policy or a full partition does. */
+    private static void refuse(Databases database, String table, String bad, boolean isMariaDb) {
+        if (isMariaDb) {
+            database.execute("CREATE TRIGGER refuse BEFORE UPDATE ON " + table + " FOR EACH ROW IF OLD.lock_key LIKE '"
+                    + bad + "%' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; END IF");
+            return;
+        }
+        database.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+                + " $$ BEGIN IF position('" + bad + "' in convert_from(OLD.lock_key, 'UTF8')) > 0"
+                + " THEN RAISE EXCEPTION 'no'; END IF; RETURN NEW; END $$");
+        database.execute("CREATE TRIGGER refuse BEFORE UPDATE ON " + table + " FOR EACH ROW EXECUTE FUNCTION refuse()");
+    }
+
+    private static void refuseNoMore(Databases database, String table, boolean isMariaDb) {
+        database.execute("DROP TRIGGER refuse" + (isMariaDb ? "" : " ON " + table));
+        if (!isMariaDb) {
+            database.execute("DROP FUNCTION refuse");
+        }
+    }
+
+    /** A claim that waits, whose row the database refuses to change. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRefusedRowAmongClaimsThatWaitCostsItsOwnPlaceOnly(boolean isMariaDb) {
+        Databases database = isMariaDb ? elsewhere(mariaDb) : postgres;
+        R2dbcLockBackend holding = database.backend();
+        R2dbcLockBackend waiting = database.backend();
+        String bad = "bad" + UUID.randomUUID();
+        List<Claim> held = IntStream.range(0, 20)
+                .mapToObj(i -> claim((i == 7 ? bad : "waited for " + i) + isMariaDb, Share.WHOLE))
+                .toList();
+        List<Claim> waits =
+                held.stream().map(claim -> claim(claim.key(), Share.WHOLE)).toList();
+        get(Flux.fromIterable(held).concatMap(holding::claim).then());
+        Mono<List<Throwable>> failures = Flux.fromIterable(waits)
+                .flatMap(claim -> waiting.claim(claim)
+                        .filter(answer -> !(answer instanceof ClaimResult.Queued))
+                        .<Throwable>map(answer -> new Throwable(claim.key() + " is " + answer))
+                        .onErrorResume(error -> Mono.just(new Throwable(claim.key(), error))))
+                .collectList();
+        assertThat(get(failures)).isEmpty();
+        refuse(database, "reactive_lock_waiter", bad, isMariaDb);
+        try {
+            assertThat(get(failures))
+                    .singleElement()
+                    .satisfies(error ->
+                            assertThat(error).hasMessageStartingWith(bad).hasCauseInstanceOf(RuntimeException.class));
+        } finally {
+            refuseNoMore(database, "reactive_lock_waiter", isMariaDb);
+        }
+        assertThat(get(failures)).isEmpty();
+        get(Flux.fromIterable(held).concatMap(holding::release).then());
+        get(Flux.fromIterable(waits).concatMap(waiting::release).then());
+        get(waiting.close().then(holding.close()));
+    }
+
+    /** A row that the database refuses to change. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aRefusedRowInABatchOfRenewalsCostsItsOwnHoldOnly(boolean isMariaDb) {
@@ -238,17 +294,7 @@ class RefusalTest {
                                         claim((i == 2 ? bad : "share " + i) + "s" + isMariaDb, Share.permits(1, 3))))
                 .toList();
         get(Flux.fromIterable(held).concatMap(backend::claim).then());
-        if (isMariaDb) {
-            database.execute(
-                    "CREATE TRIGGER refuse BEFORE UPDATE ON reactive_lock FOR EACH ROW" + " IF OLD.lock_key LIKE '"
-                            + bad + "%' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; END IF");
-        } else {
-            database.execute("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
-                    + " $$ BEGIN IF position('" + bad + "' in convert_from(OLD.lock_key, 'UTF8')) > 0"
-                    + " THEN RAISE EXCEPTION 'no'; END IF; RETURN NEW; END $$");
-            database.execute(
-                    "CREATE TRIGGER refuse BEFORE UPDATE ON reactive_lock FOR EACH ROW EXECUTE FUNCTION refuse()");
-        }
+        refuse(database, "reactive_lock", bad, isMariaDb);
         try {
             RenewalResult answer = get(backend.renew(held));
 
@@ -259,7 +305,7 @@ class RefusalTest {
                             .toList());
             assertThat(answer.lost()).isEmpty();
         } finally {
-            database.execute("DROP TRIGGER refuse" + (isMariaDb ? "" : " ON reactive_lock"));
+            refuseNoMore(database, "reactive_lock", isMariaDb);
         }
         assertThat(get(backend.renew(held)).renewed()).hasSize(26);
         get(backend.close());
