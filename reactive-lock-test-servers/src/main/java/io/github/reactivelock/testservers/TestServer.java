@@ -70,7 +70,7 @@ public abstract class TestServer implements AutoCloseable {
         }
     }
 
-    /** Asks a server that listens already whether it is ready, until it is; what it is not yet is said if it never is. */
+    /** Asks a server that listens already whether it is ready, until it is; the text says what it has not done. */
     final void awaitReady(Running started, BooleanSupplier isReady, String notYet) {
         long until = System.nanoTime() + READY_LIMIT.toNanos();
         while (!isReady.getAsBoolean()) {
