@@ -23,7 +23,7 @@ enum ConsulProgram {
     DOCKER {
         @Override
         String version() {
-            return ServersMet.named("consul", IMAGE);
+            return ServerVersions.named("consul", IMAGE);
         }
 
         @Override
@@ -68,12 +68,12 @@ enum ConsulProgram {
     }
 
     private static final class OnPath {
-        static final String VERSION = ServersMet.named("consul", ServersMet.ask(Path.of("consul")));
+        static final String VERSION = ServerVersions.named("consul", ServerVersions.ask(Path.of("consul")));
     }
 
     private static final class Unpacked {
         static final Path PROGRAM = unpack(project());
-        static final String VERSION = ServersMet.named("consul", ServersMet.ask(PROGRAM));
+        static final String VERSION = ServerVersions.named("consul", ServerVersions.ask(PROGRAM));
     }
 
     static ConsulProgram found() {

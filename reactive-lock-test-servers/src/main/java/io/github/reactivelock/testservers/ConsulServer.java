@@ -75,7 +75,7 @@ public final class ConsulServer extends TestServer {
      * @return the port
      */
     public int port() {
-        ServersMet.met(ConsulProgram.found().version());
+        ServerVersions.met(ConsulProgram.found().version());
         return port;
     }
 

@@ -70,9 +70,9 @@ final class DatabaseProgram {
     /** A test meets the database, of this name and of the version that its program or its image says. */
     void met(String database, String image) {
         if (version.isEmpty()) {
-            version = ServersMet.named(database, isInDocker ? image : ServersMet.ask(Path.of(program(name))));
+            version = ServerVersions.named(database, isInDocker ? image : ServerVersions.ask(Path.of(program(name))));
         }
-        ServersMet.met(version);
+        ServerVersions.met(version);
     }
 
     /** The command that runs a program as the user it wants. */

@@ -15,7 +15,7 @@ enum EtcdProgram {
     DOCKER {
         @Override
         String version() {
-            return ServersMet.named("etcd", IMAGE);
+            return ServerVersions.named("etcd", IMAGE);
         }
 
         @Override
@@ -45,7 +45,7 @@ enum EtcdProgram {
     }
 
     private static final class OnPath {
-        static final String VERSION = ServersMet.named("etcd", ServersMet.ask(Path.of("etcd")));
+        static final String VERSION = ServerVersions.named("etcd", ServerVersions.ask(Path.of("etcd")));
     }
 
     static EtcdProgram found() {

@@ -74,7 +74,7 @@ public final class EtcdServer extends TestServer {
      * @return the port
      */
     public int port() {
-        ServersMet.met(EtcdProgram.found().version());
+        ServerVersions.met(EtcdProgram.found().version());
         return port;
     }
 

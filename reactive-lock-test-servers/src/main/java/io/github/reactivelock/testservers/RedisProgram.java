@@ -116,7 +116,7 @@ abstract sealed class RedisProgram {
 
         private static String askVersion(Path file) {
             try {
-                return ServersMet.ask(file);
+                return ServerVersions.ask(file);
             } catch (IllegalStateException | UncheckedIOException e) {
                 throw new IllegalStateException(
                         "the bundled Redis needs OpenSSL 3 (Debian: libssl3); or install redis-server", e);
@@ -125,7 +125,7 @@ abstract sealed class RedisProgram {
 
         @Override
         String version() {
-            return ServersMet.named(version.startsWith("Valkey") ? "valkey" : "redis", version);
+            return ServerVersions.named(version.startsWith("Valkey") ? "valkey" : "redis", version);
         }
 
         @Override
@@ -156,7 +156,7 @@ abstract sealed class RedisProgram {
 
         @Override
         String version() {
-            return ServersMet.named("redis", IMAGE);
+            return ServerVersions.named("redis", IMAGE);
         }
 
         @Override

@@ -69,7 +69,7 @@ public final class RedisServer extends TestServer {
      * @return the port
      */
     public int port() {
-        ServersMet.met(program.version());
+        ServerVersions.met(program.version());
         return port;
     }
 
