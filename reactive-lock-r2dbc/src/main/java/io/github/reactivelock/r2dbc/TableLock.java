@@ -36,29 +36,43 @@ final class TableLock {
         this.waits = waits;
         this.lanes = new PerKeySequencer(database.timeout);
         this.quick = new QuickClaims(pushes, waits);
-        this.places = new Places(database, this::leaves);
+        this.places = new Places(database, claim -> heldBack.remove(claim.id()));
     }
 
     boolean holdsBack(Claim claim) {
         return heldBack.contains(claim.id());
     }
 
+    /**
+     * Claims for one lock ask one after the other, but for those that keep their place: they ask together, and only for
+     * what they have already.
+     */
     Mono<ClaimResult> claim(Claim claim) {
-        Mono<ClaimResult> answer =
-                Mono.defer(() -> keepsItsPlace(claim) ? kept(claim).switchIfEmpty(asked(claim)) : asked(claim));
-        Mono<ClaimResult> noted = answer.doOnNext(result -> {
+        return Mono.defer(() -> {
+                    heldBack.add(claim.id());
+                    return keepsItsPlace(claim)
+                            ? kept(claim).switchIfEmpty(inTurn(claim, unlessWithdrawn(claim)))
+                            : inTurn(claim, asked(claim));
+                })
+                .doFinally(signal -> heldBack.remove(claim.id()));
+    }
+
+    private Mono<ClaimResult> inTurn(Claim claim, Mono<ClaimResult> asked) {
+        Mono<ClaimResult> noted = asked.doOnNext(result -> {
             if (result instanceof ClaimResult.Granted && waits.contains(claim)) {
                 pushes.doubt();
             }
             waits.answered(claim, result);
             quick.note(claim, result);
         });
-        return Mono.defer(() -> {
-            heldBack.add(claim.id());
-            Mono<ClaimResult> inTurn =
-                    waits.wasTold(claim) ? lanes.inTurn(claim.key(), noted) : lanes.claim(claim, noted);
-            return inTurn.doFinally(signal -> heldBack.remove(claim.id()));
-        });
+        return Mono.defer(() -> waits.wasTold(claim) ? lanes.inTurn(claim.key(), noted) : lanes.claim(claim, noted));
+    }
+
+    /** Its release may have had its turn since the claim asked for its place alone. */
+    private Mono<ClaimResult> unlessWithdrawn(Claim claim) {
+        return Mono.defer(() -> waits.hasBegun(claim)
+                ? asked(claim)
+                : Mono.error(new IllegalStateException("the claim was withdrawn before it was made")));
     }
 
     private void leaves(Claim claim) {

@@ -2,6 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
@@ -10,6 +11,7 @@ import io.github.reactivelock.state.Share;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
@@ -89,18 +91,46 @@ class BatchTest extends EachDatabase {
         R2dbcLockBackend holding = database.backend();
         List<Claim> held = claims(many, 0);
         get(Flux.fromIterable(held).concatMap(holding::claim).then());
+
+        areKeptTogether(
+                database, tapped, Fairness.COHORT, held, Flux.fromIterable(held).flatMap(holding::release));
+
+        boolean unused = get(holding.close().thenReturn(true));
+    }
+
+    /** None of them keeps another one, or the release that serves them, from its turn. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databasesAndMySqlsDriver")
+    void claimsThatWaitForOneLockAreKeptAliveTogether(Databases database) {
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(database.url())));
+        R2dbcLockBackend holding = database.backend();
+        Claim held = claims(1, 0).get(0);
+        get(holding.claim(held).then());
+
+        areKeptTogether(
+                database,
+                tapped,
+                Fairness.FIFO,
+                Collections.nCopies(300, held),
+                holding.release(held).flux());
+
+        boolean unused = get(holding.close().thenReturn(true));
+    }
+
+    private static void areKeptTogether(
+            Databases database, Tapped tapped, Fairness fairness, List<Claim> held, Flux<Boolean> releases) {
         LockClient waiting = LockClient.builder(R2dbcLockBackend.connect(tapped, Databases.PATIENT))
                 .commandTimeout(Duration.ofSeconds(40))
-                .options(LockOptions.defaults().withLease(Duration.ofSeconds(15)))
+                .options(LockOptions.defaults().withFairness(fairness).withLease(Duration.ofSeconds(15)))
                 .build();
         Mono<Long> served = Flux.fromIterable(held)
-                .flatMap(claim -> waiting.withLock(claim.key(), Mono.just(true)), many)
+                .flatMap(claim -> waiting.withLock(claim.key(), Mono.just(true)), held.size())
                 .count()
                 .cache();
         Disposable waits = served.subscribe(all -> {}, error -> {});
         ConnectionPool looking = database.pool(1);
         String rows = " FROM reactive_lock_waiter";
-        Databases.until("all wait", () -> Databases.select(looking, "SELECT count(*)" + rows) == many);
+        Databases.until("all wait", () -> Databases.select(looking, "SELECT count(*)" + rows) == held.size());
         tapped.statements().clear();
 
         for (int times = 0; times < 2; times++) {
@@ -112,13 +142,11 @@ class BatchTest extends EachDatabase {
         assertThat(tapped.statements())
                 .filteredOn(text -> text.contains("reactive_lock_waiter"))
                 .hasSizeBetween(2, 80);
-        get(Flux.fromIterable(held).flatMap(holding::release).then());
-        assertThat(get(served)).isEqualTo(many);
+        get(releases.then());
+        assertThat(get(served)).isEqualTo(held.size());
         waits.dispose();
-        boolean unused = get(looking.disposeLater()
-                .then(waiting.close())
-                .then(holding.close())
-                .thenReturn(true));
+        Databases.dispose(looking);
+        boolean unused = get(waiting.close().thenReturn(true));
     }
 
     @Test
