@@ -9,10 +9,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How a lock is asked for and kept. Immutable; every {@code with…} method returns a changed copy. Four times are easily
- * confused: {@link #lease()} is how long the <em>store</em> keeps a hold without hearing from its client,
- * {@link #waitTimeout()} how long a <em>caller</em> waits to get one, {@link #maxHold()} how long the <em>work</em> may
- * take, {@link #minHold()} how long the <em>lock</em> stays taken at least.
+ * How a lock is asked for and kept. Immutable; every {@code with…} method returns a changed copy. Four times are
+ * easily confused: {@link #lease()} is how long the <em>store</em> keeps a hold without hearing from its client,
+ * {@link #waitTimeout()} how long a <em>caller</em> waits to get one, {@link #maxHold()} how long the <em>work</em>
+ * may take, {@link #minHold()} how long the <em>lock</em> stays taken at least.
  */
 public final class LockOptions {
 
@@ -100,8 +100,8 @@ public final class LockOptions {
     }
 
     /**
-     * The owner's name, which people see who inspect the lock. It decides nothing: random claim ids distinguish holds,
-     * and {@link LockContext#owner(String)} makes {@code acquire} reentrant.
+     * The owner's name, which people see who inspect the lock. It decides nothing: random claim ids distinguish
+     * holds, and {@link LockContext#owner(String)} makes {@code acquire} reentrant.
      *
      * @return empty to use the client's name
      */
@@ -190,16 +190,16 @@ public final class LockOptions {
     }
 
     /**
-     * Keeps a lock whose hold ends sooner for the rest of this time, unrenewed: for jobs that several processes start,
-     * whose clocks differ. It counts from when the flow gets the lock: the work begins, or the handle is emitted.
-     * However the work ends, done, failed or cancelled, a command then sets at the store until when the lock is kept;
-     * the release is done when the store has confirmed it. From then on the lock stays taken also if this process dies,
-     * for flows of this process too, and until an operator ends it. The strictest of reentrant acquisitions counts,
-     * from when it joins.
+     * Keeps a lock whose hold ends sooner for the rest of this time, unrenewed: for jobs that several processes
+     * start, whose clocks differ. It counts from when the flow gets the lock: the work begins, or the handle is
+     * emitted. However the work ends, done, failed or cancelled, a command then sets at the store until when the lock
+     * is kept; the release is done when the store has confirmed it. From then on the lock stays taken also if this
+     * process dies, for flows of this process too, and until an operator ends it. The strictest of reentrant
+     * acquisitions counts, from when it joins.
      *
      * <p>While the hold lasts nothing changes: if the process dies then, or the lock is lost, it is free when its lease
-     * is over, because the work was not done. ZooKeeper and Consul keep nothing beyond a session, so there this ends with
-     * the client.
+     * is over, because the work was not done. ZooKeeper and Consul keep nothing beyond a session, so there this ends
+     * with the client.
      *
      * @param minHold between 1 millisecond and 365 days; not more than {@link #maxHold()}, which is refused here and in
      *     {@link #withMaxHold}, nor than the lease of a hold that is not renewed, which {@link LockClient#with} refuses
@@ -211,11 +211,11 @@ public final class LockOptions {
     }
 
     /**
-     * Keeps a lock that was lost taken for this long after its lease, for resources that cannot compare fencing tokens:
-     * what the former holder has sent may still reach them. The store keeps the hold for the lease and this, of which
-     * the holder relies on the lease only, so it is so also when the process dies. A release frees the lock at once,
-     * and so do {@link LockClient#close} and {@link LockClient#forceRelease}. An acquisition that joins a hold may not
-     * ask for more than that has. Of a lock that is shared only the units of that hold stay in use.
+     * Keeps a lock that was lost taken for this long after its lease, for resources that cannot compare fencing
+     * tokens: what the former holder has sent may still reach them. The store keeps the hold for the lease and this,
+     * of which the holder relies on the lease only, so it is so also when the process dies. A release frees the lock
+     * at once, and so do {@link LockClient#close} and {@link LockClient#forceRelease}. An acquisition that joins a
+     * hold may not ask for more than that has. Of a lock that is shared only the units of that hold stay in use.
      *
      * @param lockDelay between 1 millisecond and 365 days; with the lease it has to fit what the store allows: the
      *     longest lease of a quorum, half of the session timeout of ZooKeeper

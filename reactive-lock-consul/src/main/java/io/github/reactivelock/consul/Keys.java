@@ -48,15 +48,16 @@ final class Keys {
     record Deleted(boolean done, boolean repeated) {}
 
     /**
-     * Makes a claim's key in the name of a session, and reads the queue in the same step. Said again it changes nothing.
+     * Makes a claim's key in the name of a session, and reads the queue in the same step. Said again it changes
+     * nothing.
      */
     Mono<Made> enter(Claim claim, String session, Content content, Operation gate) {
         return enter(claim, gate, List.of(lock(claim, session, content)));
     }
 
     /**
-     * As {@link #enter}, with a key that is new: one that is there already goes to the end of the queue. So it must not
-     * be carried out late.
+     * As {@link #enter}, with a key that is new: one that is there already goes to the end of the queue. So it must
+     * not be carried out late.
      */
     Mono<Made> enterAnew(Claim claim, String session, Content content, Operation gate) {
         return enter(claim, gate, List.of(Operation.delete(names.claim(claim)), lock(claim, session, content)));

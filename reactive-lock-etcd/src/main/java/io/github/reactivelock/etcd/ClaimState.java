@@ -9,8 +9,9 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 
 /**
- * What this client knows of one claim's key. Every answer of the store names the create revision it speaks of, so that
- * an old answer is not taken for news of a key that was made anew. Guarded by itself; nothing slow happens inside.
+ * What this client knows of one claim's key. Every answer of the store names the create revision it speaks of, so
+ * that an old answer is not taken for news of a key that was made anew. Guarded by itself; nothing slow happens
+ * inside.
  *
  * <pre>
  * stage      the key                  leaves on
@@ -243,9 +244,9 @@ final class ClaimState {
     }
 
     /**
-     * The next in the queue is this client's too and needs no watch: it gets the news from this claim. False if that was
-     * done already, or if this claim is not known to be the one that was made at that revision: another may have been
-     * at its place before.
+     * The next in the queue is this client's too and needs no watch: it gets the news from this claim. False if that
+     * was done already, or if this claim is not known to be the one that was made at that revision: another may have
+     * been at its place before.
      */
     synchronized boolean isFollowedBy(ClaimState next, long createRevision) {
         if (ended || revision != createRevision) {

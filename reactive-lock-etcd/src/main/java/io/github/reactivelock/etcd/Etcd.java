@@ -36,8 +36,9 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
- * The commands of etcd as cold Monos. Each is repeated while its failure looks passing and its time is not up, which is
- * right because all that is sent here is idempotent. Errors are {@link EtcdFailure}s. Safe for use from any thread.
+ * The commands of etcd as cold Monos. Each is repeated while its failure looks passing and its time is not up, which
+ * is right because all that is sent here is idempotent. Errors are {@link EtcdFailure}s. Safe for use from any
+ * thread.
  */
 final class Etcd {
 
@@ -205,8 +206,8 @@ final class Etcd {
     }
 
     /**
-     * A command has its time from when it leaves, with as much again for the last attempt. It waits for its turn only while
-     * etcd answers others.
+     * A command has its time from when it leaves, with as much again for the last attempt. It waits for its turn only
+     * while etcd answers others.
      */
     private <T> Mono<T> ask(Rank rank, Function<Client, CompletableFuture<T>> command) {
         Mono<T> silent = Mono.error(() ->
@@ -281,9 +282,9 @@ final class Etcd {
     }
 
     /**
-     * A connection that was forgotten on its way looks alive, and gRPC asks only every ten seconds, which etcd's limit
-     * allows. Each member is asked what it can answer without a leader; if one is silent, all watches begin anew with a
-     * new client.
+     * A connection that was forgotten on its way looks alive, and gRPC asks only every ten seconds, which etcd's
+     * limit allows. Each member is asked what it can answer without a leader; if one is silent, all watches begin
+     * anew with a new client.
      */
     private Mono<Void> lookAfter(Opened used) {
         return Flux.interval(BEAT, DriverThreads.timer())

@@ -91,7 +91,8 @@ record KeyLayout(String prefix) {
     }
 
     /**
-     * A key that is bound to a lease of a client and shows by its end that of the lease. Unlike a claim it has no queue.
+     * A key that is bound to a lease of a client and shows by its end that of the lease. Unlike a claim it has no
+     * queue.
      */
     ByteSequence marker(String session, String lease) {
         return bytes(prefix + "/!" + session + "!" + lease.replace('/', '!'));

@@ -46,8 +46,8 @@ class LateAnswerTest extends EtcdFixture {
     }
 
     /**
-     * It would be the next in the queue, of nobody, until a list of its lease's keys finds it. Only through a client of the
-     * application is it put though another came.
+     * It would be the next in the queue, of nobody, until a list of its lease's keys finds it. Only through a client
+     * of the application is it put though another came.
      */
     @Test
     void aTryForATakenLockLeavesNoKey() throws InterruptedException {

@@ -27,10 +27,10 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /**
- * How MariaDB and MySQL wake a client. While a claim waits, a connection beside the pool has a user-level lock with the
- * client's name and sleeps in a statement; who serves a claim of that client ends that statement ({@code KILL QUERY
- * IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring between two of them is not lost. A ring is only
- * a hint: what was granted is found by looking, and one that is lost is made up for when the sleep is over.
+ * How MariaDB and MySQL wake a client. While a claim waits, a connection beside the pool has a user-level lock with
+ * the client's name and sleeps in a statement; who serves a claim of that client ends that statement ({@code KILL
+ * QUERY IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring between two of them is not lost. A ring
+ * is only a hint: what was granted is found by looking, and one that is lost is made up for when the sleep is over.
  *
  * <p>In MySQL it sleeps in {@code SLEEP}. In MariaDB it waits for a name that one client of the server has, the anchor.
  * The first listener gets it. Its connection keeps the anchor and does nothing else, and another one listens.
@@ -384,7 +384,7 @@ final class Bell {
         });
     }
 
-    /** Keeps the connection for which listeners wait from now on. Rings are for the next one, so it gives the name back. */
+    /** Keeps the connection for which listeners wait. Rings are for the next one, so it gives the name back. */
     private Mono<Boolean> anchored(Session session, String name) {
         Mono<Boolean> released = session.one("unlisten", Bell::isTaken, name);
         return inTime(released.onErrorResume(R2dbcFailure::isRung, rung -> released))

@@ -283,11 +283,11 @@ SET SESSION autocommit = 1, SESSION lock_wait_timeout = 2,
 
 -- name: listen mariadb
 -- Looks which of the claims were served, and for how many microseconds they have been; sleeps if none was, and looks
--- again. One request: a ring that comes between a look and the next sleep would be lost. It sleeps by waiting for a name
--- that another connection has, because who ends MariaDB's SLEEP may stand still with it, and all who sleep with them.
--- DO, because it ends without an error when it is rung for, and without a table, because one that sleeps would keep it
--- open. A connection that others share must not sleep. The row with a dot says whether it is one's own (1), and has got
--- that name (2), and whether a ring ended the sleep.
+-- again. One request: a ring that comes between a look and the next sleep would be lost. It sleeps by waiting for a
+-- name that another connection has, because what ends MariaDB's SLEEP may stand still with it, and all that sleep with
+-- them. DO, because it ends without an error when it is rung for, and without a table, because one that sleeps would
+-- keep it open. A connection that others share must not sleep. The row with a dot says whether it is one's own (1), and
+-- has got that name (2), and whether a ring ended the sleep.
 BEGIN NOT ATOMIC
     DECLARE asked_name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
     DECLARE is_own, asleep_at BIGINT;
@@ -353,8 +353,8 @@ EXECUTE rlock_ring
 
 -- name: keep postgresql
 -- Keeps the places of claims that wait and looks at their locks meanwhile. The release that serves a claim reads the
--- clock when its row is gone, so a grant that comes after this is younger than the question. A row that is locked may be
--- about to go.
+-- clock when its row is gone, so a grant that comes after this is younger than the question. A row that is locked may
+-- be about to go.
 WITH mine AS MATERIALIZED (
     SELECT claim_id FROM ${waiter} WHERE claim_id ${ids} AND alive_until > ${now} FOR UPDATE SKIP LOCKED
 ), kept AS (

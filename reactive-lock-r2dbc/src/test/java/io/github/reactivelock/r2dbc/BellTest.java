@@ -234,8 +234,8 @@ class BellTest {
     }
 
     /**
-     * Who falls asleep in MariaDB's SLEEP has a mutex of all who sleep and asks for one that its killer has, which waits
-     * for the first, two seconds long. Every other ring stands behind these two, and every new connection.
+     * Who falls asleep in MariaDB's SLEEP has a mutex of all who sleep and asks for one that its killer has, which
+     * waits for the first, two seconds long. Every other ring stands behind these two, and every new connection.
      */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("driversOfAnyFactory")

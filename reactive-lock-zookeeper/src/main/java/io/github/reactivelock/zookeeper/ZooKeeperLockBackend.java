@@ -37,11 +37,10 @@ import reactor.core.publisher.Mono;
  *       that no claim came since. A creation whose answer was lost is looked for by the claim's id, after the leader
  *       has been asked, and taken for ours only if this very session made it.
  *   <li><b>Waiting.</b> The predecessor is read with a watch on it. When it goes, the names are read again: the claim
- *       owns the lock, or has a new predecessor, or has lost its own node and goes to the end of the queue. A release is
- *       one event for one client, however many wait.
+ *       owns the lock, or has a new predecessor, or has lost its own node and goes to the end of the queue. A release
+ *       is one event for one client, however many wait.
  *   <li><b>Renewal.</b> One question to the leader and a look at each node, in one burst. It counts only if the nodes
- *   are
- *       there <i>and</i> the session that asked is the one that made them.
+ *       are there <i>and</i> the session that asked is the one that made them.
  *   <li><b>Loss.</b> A session that expired ends all holds at once. A forced release puts a notice into
  *       {@code /PREFIX/!CLIENT}, which the owner's backend watches. Any other loss is seen by the next renewal.
  *   <li><b>Release.</b> The node is deleted by its name, which holds the claim's id, so that it can only be the claim's
