@@ -56,8 +56,12 @@ final class PerKeySequencer {
     /** Drops what this claim still waits to ask; says whether there was something. */
     boolean drop(Claim claim) {
         List<Turn<?>> dropped = taken(claim.key(), turn -> turn.claimId.equals(claim.id()));
-        dropped.forEach(turn -> turn.fail(new IllegalStateException("the claim was withdrawn before it was made")));
+        dropped.forEach(turn -> turn.fail(withdrawn()));
         return !dropped.isEmpty();
+    }
+
+    static IllegalStateException withdrawn() {
+        return new IllegalStateException("the claim was withdrawn before it was made");
     }
 
     private <T> Mono<T> enqueue(Turn<T> turn) {

@@ -51,7 +51,7 @@ final class TableLock {
         return Mono.defer(() -> {
                     heldBack.add(claim.id());
                     return keepsItsPlace(claim)
-                            ? kept(claim).switchIfEmpty(inTurn(claim, unlessWithdrawn(claim)))
+                            ? kept(claim).switchIfEmpty(unlessWithdrawn(claim))
                             : inTurn(claim, asked(claim));
                 })
                 .doFinally(signal -> heldBack.remove(claim.id()));
@@ -68,11 +68,13 @@ final class TableLock {
         return Mono.defer(() -> waits.wasTold(claim) ? lanes.inTurn(claim.key(), noted) : lanes.claim(claim, noted));
     }
 
-    /** Its release may have had its turn since the claim asked for its place alone. */
+    /**
+     * Its release may have had its turn since the claim asked for its place alone. That is no failure of a command, with
+     * which the claims behind it in the lane would fail too.
+     */
     private Mono<ClaimResult> unlessWithdrawn(Claim claim) {
-        return Mono.defer(() -> waits.hasBegun(claim)
-                ? asked(claim)
-                : Mono.error(new IllegalStateException("the claim was withdrawn before it was made")));
+        return inTurn(claim, Mono.defer(() -> waits.hasBegun(claim) ? asked(claim) : Mono.empty()))
+                .switchIfEmpty(Mono.error(PerKeySequencer::withdrawn));
     }
 
     private void leaves(Claim claim) {

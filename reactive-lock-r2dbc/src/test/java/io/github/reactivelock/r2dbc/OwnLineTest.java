@@ -160,6 +160,48 @@ class OwnLineTest {
         }
     }
 
+    /** The one asked for its place when it was withdrawn, and has its turn among others that have stood there long. */
+    @Test
+    void claimsBehindOneThatWasWithdrawnAreAnswered() {
+        R2dbcBackendOptions bearable = BRIEF.withCommandTimeout(Duration.ofSeconds(4));
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
+            Tapped tapped = Tapped.of(through(proxy));
+            R2dbcLockBackend holding = postgres.backend();
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, bearable);
+            Claim held = Databases.claim("withdrawn");
+            Claim leaving = Databases.claim("withdrawn");
+            holding.claim(held).block(Databases.LIMIT);
+            Claim staying = Databases.claim("withdrawn");
+            assertThat(backend.claim(leaving).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+            assertThat(backend.claim(staying).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);
+            postgres.execute("DELETE FROM reactive_lock_waiter WHERE claim_id = '" + leaving.id() + "'");
+            tapped.statements().clear();
+            proxy.delay(EACH_WAY);
+
+            CompletableFuture<ClaimResult> again = backend.claim(leaving).toFuture();
+            CompletableFuture<ClaimResult> withIt = backend.claim(staying).toFuture();
+            Databases.until("they ask for their places", () -> !tapped.statements().isEmpty());
+            CompletableFuture<Long> before = queued(backend, 60);
+            assertThat(backend.release(leaving).block(Databases.LIMIT)).isFalse();
+            assertThat(withIt).succeedsWithin(Databases.LIMIT).isInstanceOf(ClaimResult.Queued.class);
+            CompletableFuture<Long> behind = queued(backend, 3);
+
+            assertThat(before).succeedsWithin(Databases.LIMIT).isEqualTo(60L);
+            assertThat(behind).succeedsWithin(Databases.LIMIT).isEqualTo(3L);
+            assertThat(again).failsWithin(Databases.LIMIT);
+            proxy.delay(Duration.ZERO);
+            holding.close().then(backend.close()).block(Databases.LIMIT);
+        }
+    }
+
+    private static CompletableFuture<Long> queued(R2dbcLockBackend backend, int many) {
+        return Flux.range(0, many)
+                .flatMap(i -> backend.claim(Databases.claim("withdrawn")), many)
+                .ofType(ClaimResult.Queued.class)
+                .count()
+                .toFuture();
+    }
+
     @Test
     void standingInLineForAConnectionIsNotTheSilenceOfTheStore() {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {

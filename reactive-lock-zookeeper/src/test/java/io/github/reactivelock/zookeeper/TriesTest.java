@@ -32,7 +32,7 @@ class TriesTest extends Fixture {
     private final AtomicReference<Runnable> between = new AtomicReference<>();
 
     @BeforeEach
-    void connect() {
+    void connect() throws Exception {
         users = CuratorFrameworkFactory.builder()
                 .connectString(server.getConnectString())
                 .sessionTimeoutMs(20_000)
@@ -42,12 +42,18 @@ class TriesTest extends Fixture {
                 .zookeeperFactory((servers, timeout, watcher, readOnly) -> new Slow(servers, timeout, watcher))
                 .build();
         users.start();
+        makeALockThatStays();
         trying = opened(ZooKeeperLockBackend.using(users, patient()));
         other = backend();
         ZooKeepers.get(trying.inspect(key));
         Claim before = claim();
         granted(ZooKeepers.get(other.claim(before)));
         assertThat(ZooKeepers.get(other.release(before))).isTrue();
+    }
+
+    /** A server takes a container away when nothing is in it, and with it the number of claims that came. */
+    private void makeALockThatStays() throws Exception {
+        zookeeper.create().creatingParentsIfNeeded().forPath(names.lock(key));
     }
 
     @AfterEach
