@@ -97,6 +97,7 @@ const sidebar = [
       { text: 'Claims', link: '/design/claims' },
       { text: 'Time', link: '/design/time' },
       { text: 'Holds', link: '/design/holds' },
+      { text: 'The lock that stays', link: '/design/retention' },
       { text: 'Shares', link: '/design/shares' },
       { text: 'User code and threads', link: '/design/user-code' },
       { text: 'Leader election', link: '/design/election' },

@@ -1,5 +1,6 @@
 package io.github.reactivelock;
 
+import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.engine.cohort.Queries;
 import io.github.reactivelock.engine.flow.AcquireWaiter;
@@ -115,7 +116,7 @@ public final class LockClient {
         if (!backend.supports(share)) {
             throw new UnsupportedOperationException(backend.whyUnsupported(share));
         }
-        return new LockClient(engine, engine.services.timing.fitting(options.withShare(share)));
+        return new LockClient(engine, fitting(options.withShare(share)));
     }
 
     /**
@@ -128,7 +129,11 @@ public final class LockClient {
      */
     public LockClient with(LockOptions options) {
         LockOptions changed = Objects.requireNonNull(options, "options").withShare(this.options.share());
-        return new LockClient(engine, engine.services.timing.fitting(changed));
+        return new LockClient(engine, fitting(changed));
+    }
+
+    private LockOptions fitting(LockOptions changed) {
+        return ClaimOptions.supported(engine.services.backend, engine.services.timing.fitting(changed));
     }
 
     /** {@return the options used for everything acquired through this client} */

@@ -1,6 +1,7 @@
 package io.github.reactivelock;
 
 import io.github.reactivelock.engine.Settings;
+import io.github.reactivelock.engine.claim.ClaimOptions;
 import io.github.reactivelock.engine.cohort.Engine;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.user.WorkThreads;
@@ -28,6 +29,7 @@ public final class LockClientBuilder {
     private Duration commandTimeout = Duration.ofSeconds(2);
     private int maxPasses = 1_000;
     private Duration maxPassing = Duration.ofMillis(50);
+    private int maxRetained = 10_000;
     private double marginShare = 0.01;
     private Duration marginFixed = Duration.ofMillis(2);
     private Scheduler work = WorkThreads.SCHEDULER;
@@ -109,6 +111,21 @@ public final class LockClientBuilder {
         }
         this.maxPasses = passes;
         this.maxPassing = time;
+        return this;
+    }
+
+    /**
+     * How many locks that no flow needs are kept at the same time ({@link LockOptions#withRetention}). One more sends the
+     * oldest back to the store. A lock is passed on as often as {@link #passBudget} says before it goes back.
+     *
+     * @param most 0 to 1,000,000; 10,000 if not called
+     * @return this builder
+     */
+    public LockClientBuilder maxRetained(int most) {
+        if (most < 0 || most > 1_000_000) {
+            throw new IllegalArgumentException("maxRetained must be 0 to 1,000,000 but is " + most);
+        }
+        this.maxRetained = most;
         return this;
     }
 
@@ -196,7 +213,8 @@ public final class LockClientBuilder {
      */
     public LockClient build() {
         LockOptions fitting = Timing.fitting(options, marginShare, marginFixed.toNanos());
-        return new LockClient(engine(), fitting);
+        LockOptions supported = ClaimOptions.supported(backend, fitting);
+        return new LockClient(engine(), supported);
     }
 
     Engine engine() {
@@ -210,6 +228,7 @@ public final class LockClientBuilder {
                 commandTimeout,
                 maxPasses,
                 maxPassing,
+                maxRetained,
                 marginShare,
                 marginFixed,
                 work,

@@ -45,6 +45,30 @@ public interface LockListener {
     default void passed(LockRequest request, long fencingToken) {}
 
     /**
+     * A flow gets a lock that this client has kept for it ({@link LockOptions#withRetention}); {@link #passed} and
+     * {@link #acquired} follow.
+     *
+     * @param request who gets it
+     */
+    default void retentionHit(LockRequest request) {}
+
+    /**
+     * The store is asked for a lock that may be kept, because it is not. Told with what comes next of that request; not
+     * of a flow that gets its lock from another.
+     *
+     * @param request for whom the store is asked
+     */
+    default void retentionMissed(LockRequest request) {}
+
+    /**
+     * Another client wants a lock that this one has, which it may keep. Told once of each grant, whether a flow is in or
+     * not. Beside {@link #retentionHit} it shows whether to keep locks pays.
+     *
+     * @param key the lock's key
+     */
+    default void recalled(String key) {}
+
+    /**
      * A flow did not get the lock within its wait timeout.
      *
      * @param request who, and for what

@@ -164,6 +164,23 @@ public final class Bench {
         public final List<String> released = new ArrayList<>();
         public final List<LockLostException> lost = new ArrayList<>();
         public final List<LockUnavailableException> unreleased = new ArrayList<>();
+        /** What became of locks that may be kept. */
+        public final List<String> kept = new ArrayList<>();
+
+        @Override
+        public void retentionHit(LockRequest request) {
+            kept.add("hit " + request.key());
+        }
+
+        @Override
+        public void retentionMissed(LockRequest request) {
+            kept.add("missed " + request.key());
+        }
+
+        @Override
+        public void recalled(String key) {
+            kept.add("recalled " + key);
+        }
 
         @Override
         public void acquired(LockRequest request, long fencingToken, Duration waited) {

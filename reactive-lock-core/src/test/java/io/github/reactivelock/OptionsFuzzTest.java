@@ -78,6 +78,13 @@ class OptionsFuzzTest {
     }
 
     @Test
+    void retentionsAreKeptOrRefused() {
+        assertBounded(
+                Duration.ofMillis(1),
+                value -> LockOptions.defaults().withRetention(value).retention().orElseThrow());
+    }
+
+    @Test
     void waitTimeoutsAreKeptOrRefused() {
         assertBounded(
                 Duration.ofNanos(1),

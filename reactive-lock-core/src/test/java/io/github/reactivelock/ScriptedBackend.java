@@ -76,6 +76,8 @@ public final class ScriptedBackend implements LockBackend {
     public String releasedByHand = "";
     /** Questions that stand in a line of its own. */
     public Predicate<Claim> holdsBack = claim -> false;
+    /** It says that it can call locks back. */
+    public boolean recalls;
     /** Renewals succeed by themselves. */
     public boolean confirmsRenewals;
 
@@ -114,6 +116,11 @@ public final class ScriptedBackend implements LockBackend {
     @Override
     public boolean holdsBack(Claim claim) {
         return holdsBack.test(claim);
+    }
+
+    @Override
+    public boolean supportsRecall() {
+        return recalls;
     }
 
     @Override

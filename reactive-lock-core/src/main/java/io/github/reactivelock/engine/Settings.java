@@ -23,6 +23,7 @@ public record Settings(
         Duration commandTimeout,
         int maxPasses,
         Duration maxPassing,
+        int maxRetained,
         double marginShare,
         Duration marginFixed,
         Scheduler work,

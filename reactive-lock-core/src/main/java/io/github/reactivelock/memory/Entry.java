@@ -62,7 +62,7 @@ final class Entry {
             held.extend(now);
             return new ClaimResult.Granted(ticket == NO_TICKET ? held.token : said(held), claim.lease());
         }
-        if (claim.mode() == Claim.Mode.TRY) {
+        if (claim.mode() == Claim.Mode.TRY && waiting == null && (!isRecallable() || firstAlive(now) != null)) {
             return new ClaimResult.Busy();
         }
         String behind = null;
@@ -75,7 +75,21 @@ final class Entry {
             }
             queue.put(claim.id(), newest);
         }
+        recall(teller);
         return new ClaimResult.Queued(holders.firstEnd(now), behind, lastToken);
+    }
+
+    private boolean isRecallable() {
+        Place owner = holders.owner();
+        return owner != null && owner.claim.recallable();
+    }
+
+    /** Somebody waits for what the owner may have kept. */
+    void recall(Teller teller) {
+        Place owner = holders.owner();
+        if (owner != null && owner.claim.recallable()) {
+            teller.recalled(owner.from, owner.claim);
+        }
     }
 
     /**
@@ -176,7 +190,8 @@ final class Entry {
                 alive.size(),
                 Duration.ofNanos(now - held.since),
                 shown,
-                holders.shown(now));
+                holders.shown(now),
+                held.claim.recallable());
     }
 
     /** Forgets what has run out, and gives what is free to the claims that wait for it. */

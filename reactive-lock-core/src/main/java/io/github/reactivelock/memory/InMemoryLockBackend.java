@@ -94,6 +94,16 @@ public final class InMemoryLockBackend implements QuorumNode {
     }
 
     @Override
+    public boolean supportsRecall() {
+        return true;
+    }
+
+    @Override
+    public Mono<Void> recall(String key) {
+        return Mono.fromCallable(() -> open().recall(key)).then();
+    }
+
+    @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return Mono.fromCallable(() -> open().claim(this, claim));
     }

@@ -46,6 +46,10 @@ final class Notices {
         signal(from, new Signal.Suspect(claim.id(), LossReason.FORCED));
     }
 
+    void recalled(InMemoryLockBackend from, Claim claim) {
+        signal(from, new Signal.Recall(claim.id()));
+    }
+
     void acquired(Claim claim, long token) {
         event(new LockEvent.Acquired(
                 claim.key(), claim.owner(), token, claim.share().units()));

@@ -115,6 +115,13 @@ final class Store {
         return step(key, entry -> entry.forceRelease(token, clock.getAsLong(), notices));
     }
 
+    boolean recall(String key) {
+        return step(key, entry -> {
+            entry.recall(notices);
+            return true;
+        });
+    }
+
     LockInfo inspect(String key) {
         return step(key, entry -> entry.inspect(key, clock.getAsLong()));
     }

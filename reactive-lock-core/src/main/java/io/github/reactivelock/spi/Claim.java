@@ -18,8 +18,18 @@ import java.util.Objects;
  * @param mode whether to wait in the queue
  * @param keeping whether the hold will be renewed
  * @param share how much of the lock it wants
+ * @param recallable whether its client may keep the lock while no flow needs it, and so asks for {@link Signal.Recall}
+ *     as soon as another claim waits or is refused; only where {@link LockBackend#supportsRecall} says so
  */
-public record Claim(String key, String id, String owner, Duration lease, Mode mode, Keeping keeping, Share share) {
+public record Claim(
+        String key,
+        String id,
+        String owner,
+        Duration lease,
+        Mode mode,
+        Keeping keeping,
+        Share share,
+        boolean recallable) {
 
     /** What the store does with a claim it cannot grant at once. */
     public enum Mode {
@@ -65,6 +75,21 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
     }
 
     /**
+     * A claim that is not called back.
+     *
+     * @param key the lock's key
+     * @param id the claim's id
+     * @param owner a name for people
+     * @param lease must be positive
+     * @param mode whether to wait
+     * @param keeping whether the hold will be renewed
+     * @param share how much of the lock it wants
+     */
+    public Claim(String key, String id, String owner, Duration lease, Mode mode, Keeping keeping, Share share) {
+        this(key, id, owner, lease, mode, keeping, share, false);
+    }
+
+    /**
      * Refuses missing parts and a lease that is not positive.
      *
      * @param key the lock's key
@@ -74,6 +99,7 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
      * @param mode whether to wait
      * @param keeping whether the hold will be renewed
      * @param share how much of the lock it wants
+     * @param recallable whether its client asks for {@link Signal.Recall}
      */
     public Claim {
         Objects.requireNonNull(key, "key");

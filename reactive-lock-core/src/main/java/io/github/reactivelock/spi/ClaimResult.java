@@ -28,7 +28,9 @@ public sealed interface ClaimResult {
     }
 
     /**
-     * Another claim owns the lock and this one waits for it.
+     * Another claim owns the lock and this one waits for it. So does one of {@link Claim.Mode#TRY} that has called the
+     * owner back, where the store {@linkplain LockBackend#supportsRecall can}; it is released soon if nothing comes of
+     * it.
      *
      * @param recheckAfter when to ask again if no signal came, usually what is left of the owner's lease; of the lease
      *     that ends first where several share the lock

@@ -109,6 +109,31 @@ public interface LockBackend {
     }
 
     /**
+     * Whether the owner of a lock can be called back, so that its client may keep it while no flow needs it. Asked when
+     * a client's options are to keep locks, so it only looks.
+     *
+     * <p>Such a store remembers which owner is {@linkplain Claim#recallable recallable}. It pushes
+     * {@link Signal.Recall} to it when a claim is queued behind it, or is asked about again and still waits. A claim of
+     * {@link Claim.Mode#TRY} that finds such an owner and none that waits is queued too and calls it back; if others
+     * wait, it is busy.
+     *
+     * @return false unless overridden
+     */
+    default boolean supportsRecall() {
+        return false;
+    }
+
+    /**
+     * Calls the owner of a lock back for one that only waits for the lock's release, as a claim that is queued does.
+     *
+     * @param key the lock's key
+     * @return completes when that is on its way, or when there is none to be called back; unless overridden, at once
+     */
+    default Mono<Void> recall(String key) {
+        return Mono.empty();
+    }
+
+    /**
      * Asks for the lock. Called for the first attempt, and again with the same claim to look whether a waiting claim
      * has been served and to keep it alive; a waiting claim that is not asked about for a whole lease is dead and may
      * be dropped. Idempotent by {@link Claim#id()}: a claim that already owns the lock is answered with its old token

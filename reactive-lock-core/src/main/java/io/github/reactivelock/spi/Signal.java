@@ -48,6 +48,14 @@ public sealed interface Signal {
      */
     record Suspect(String claimId, LossReason reason) implements Signal {}
 
+    /**
+     * Another claim waits for a lock whose owner is {@linkplain Claim#recallable recallable}, or asked about it in
+     * vain. It may come twice, late, or before the answer that granted the claim.
+     *
+     * @param claimId the owner's claim
+     */
+    record Recall(String claimId) implements Signal {}
+
     /** Pushes arrive from now on; earlier ones may have been missed. */
     record Reconnected() implements Signal {}
 }

@@ -65,6 +65,8 @@ public sealed interface LockInfo {
      * @param queue the first of those that wait, at most {@link #MOST_SHOWN}, in the order in which they are served;
      *     empty if the store does not show them
      * @param shares how the lock is shared; null if one claim owns the whole of it
+     * @param recallable whether the owner's client may keep the lock while no flow needs it, and gives it back when
+     *     another wants it; the store cannot know whether a flow is in
      */
     record Held(
             String key,
@@ -74,7 +76,8 @@ public sealed interface LockInfo {
             long waiters,
             @Nullable Duration age,
             List<Waiting> queue,
-            @Nullable Shares shares)
+            @Nullable Shares shares,
+            boolean recallable)
             implements LockInfo {
 
         /** How many waiting claims are shown at most. */
@@ -91,9 +94,34 @@ public sealed interface LockInfo {
          * @param age for how long the grant has lasted
          * @param queue the first of those that wait
          * @param shares how the lock is shared
+         * @param recallable whether the owner's client may keep the lock while no flow needs it
          */
         public Held {
             queue = List.copyOf(queue);
+        }
+
+        /**
+         * A hold that ends with its flow.
+         *
+         * @param key the lock's key
+         * @param owner the name the claim gave itself
+         * @param fencingToken the token of the grant
+         * @param remaining what is left of the lease
+         * @param waiters claims in the store's queue
+         * @param age for how long the grant has lasted
+         * @param queue the first of those that wait
+         * @param shares how the lock is shared
+         */
+        public Held(
+                String key,
+                String owner,
+                long fencingToken,
+                Duration remaining,
+                long waiters,
+                @Nullable Duration age,
+                List<Waiting> queue,
+                @Nullable Shares shares) {
+            this(key, owner, fencingToken, remaining, waiters, age, queue, shares, false);
         }
 
         /**

@@ -60,6 +60,16 @@ public abstract class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public boolean supportsRecall() {
+        return real.supportsRecall();
+    }
+
+    @Override
+    public Mono<Void> recall(String key) {
+        return real.recall(key);
+    }
+
+    @Override
     public boolean supports(Share share) {
         return real.supports(share);
     }

@@ -167,6 +167,13 @@ public abstract class LockBackendContract {
     }
 
     @Nested
+    class Retention extends RetentionCases {
+        Retention() {
+            super(LockBackendContract.this);
+        }
+    }
+
+    @Nested
     class Cancellation extends CancellationCases {
         Cancellation() {
             super(LockBackendContract.this);

@@ -18,6 +18,8 @@ public final class Attempt implements Phase, Gate.Question {
 
     private static final long LONGEST_PAUSE = Duration.ofMillis(500).toNanos();
     private static final int MOST_FRUITLESS = 3;
+    /** Nanoseconds that an owner has to give a lock back which is not in use, the way to it not counted. */
+    private static final long LONGEST_TRY = Duration.ofMillis(100).toNanos();
 
     public final Claim claim;
     final ClaimOwner owner;
@@ -45,6 +47,10 @@ public final class Attempt implements Phase, Gate.Question {
     private boolean askAgain;
     /** Grants whose answers came too late for a flow to have them. */
     private int fruitless;
+    /** A recall came before the answer, or may have been missed. */
+    private boolean recalled;
+    /** It does not wait, but for an owner that was called back for it. */
+    private boolean calledBack;
 
     public Attempt(ClaimOwner owner, Services services, Claim claim, Duration delay) {
         this.delay = delay;
@@ -81,6 +87,11 @@ public final class Attempt implements Phase, Gate.Question {
     /** The store has said that it knows of it, and that others are before it. */
     public boolean isQueued() {
         return queued;
+    }
+
+    /** The store has a place of this try, until it is ended. */
+    public boolean hasCalledBack() {
+        return calledBack;
     }
 
     /**
@@ -171,8 +182,23 @@ public final class Attempt implements Phase, Gate.Question {
         return wanted != null && ClaimOptions.suit(wanted, claim, delay);
     }
 
+    /** {@code models/Retention.tla: EarlyRecall}. */
+    @Override
+    public void recalled(String claimId) {
+        recalled |= claim.id().equals(claimId);
+    }
+
+    /**
+     * Whether others want the lock, or may: those who stand behind a claim that was queued have called another owner
+     * back, {@code models/Retention.tla: QueuedIsNotKept}.
+     */
+    boolean isContended() {
+        return recalled || queued || evidence.questions() > 1 || evidence.isPushed();
+    }
+
     @Override
     public void recheck() {
+        recalled = true;
         if (asking) {
             askAgain = !inLine; // what has not left yet is answered late enough
         } else {
@@ -282,8 +308,12 @@ public final class Attempt implements Phase, Gate.Question {
     }
 
     private void queued(long sentAt, ClaimResult.Queued answer) {
-        queued = true;
         long now = services.timing.now();
+        if (!queued && claim.mode() == Claim.Mode.TRY && services.backend.supportsRecall()) {
+            calledBack = true;
+            services.timing.after(LONGEST_TRY + 3 * (now - sentAt), this::endTry);
+        }
+        queued = true;
         evidence.queued(sentAt, answer.newestToken());
         signalsRefused();
         if (!owner.isIn(this)) {
@@ -303,11 +333,24 @@ public final class Attempt implements Phase, Gate.Question {
         }
     }
 
+    /** Nothing came of the recall: the lock is in use. */
+    private void endTry() {
+        owner.post(() -> {
+            if (owner.isIn(this)) {
+                rest();
+                owner.busy(this);
+            }
+        });
+    }
+
     /** A store that refuses to push cannot say when a claim's turn has come, so no flow stays in its queue. */
     @Override
     public void signalsRefused() {
         Throwable refusal = services.claims.refusal();
-        if (queued && refusal != null) {
+        if (refusal != null && calledBack) {
+            rest();
+            owner.busy(this);
+        } else if (queued && refusal != null) {
             owner.failAll(() -> new LockUnavailableException(claim.key(), "waited for", refusal));
         }
     }

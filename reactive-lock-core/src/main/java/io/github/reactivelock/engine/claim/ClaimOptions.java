@@ -2,6 +2,7 @@ package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 
 /** What {@link LockOptions} mean for a claim: which one they ask the store for, and whether it serves another flow. */
@@ -11,7 +12,15 @@ public final class ClaimOptions {
 
     /** The claim to ask the store for; a lock that is not renewed stays taken for the lease and then for the delay. */
     public static Claim claim(LockOptions options, String key, String id, String owner, Claim.Mode mode) {
-        return new Claim(key, id, owner, leaseAtTheStore(options), mode, keeping(options), options.share());
+        return new Claim(
+                key,
+                id,
+                owner,
+                leaseAtTheStore(options),
+                mode,
+                keeping(options),
+                options.share(),
+                options.retention().isPresent());
     }
 
     /** Whether a claim, of whose lease so much is not relied upon, is what these options ask for. */
@@ -33,6 +42,15 @@ public final class ClaimOptions {
     /** By how much the lease at the store is longer than what a holder relies upon. */
     public static Duration delay(LockOptions options) {
         return options.lockDelay().orElse(Duration.ZERO);
+    }
+
+    /** Refuses what the store cannot do. */
+    public static LockOptions supported(LockBackend backend, LockOptions options) {
+        if (options.retention().isPresent() && !backend.supportsRecall()) {
+            throw new UnsupportedOperationException(backend.getClass().getSimpleName()
+                    + " cannot call a lock back that is kept; leave withRetention out, or use another store");
+        }
+        return options;
     }
 
     private static Duration leaseAtTheStore(LockOptions options) {

@@ -88,6 +88,10 @@ final class Evidence {
         }
     }
 
+    boolean isPushed() {
+        return pushedToken != 0;
+    }
+
     void queued(long sentAt, long newestTokenThen) {
         newestToken = Math.max(newestToken, newestTokenThen);
         questionsThen = questions;

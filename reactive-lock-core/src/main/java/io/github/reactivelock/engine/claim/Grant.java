@@ -41,6 +41,13 @@ public final class Grant implements Renewals.Due {
     private final long since;
 
     private int passes;
+    /** Others want the lock, or may; never taken back, {@code models/Retention.tla: RecallStays}. */
+    private boolean contended;
+    /** Heard for certain. */
+    private boolean recalled;
+    /** Until when it may stay without a flow; begun once, {@code models/Retention.tla: KeptOnce}. */
+    private long keptUntil = Timing.NEVER;
+
     private long confirmedAt;
     private volatile long deadline;
     private long armedFor = Timing.NEVER;
@@ -74,6 +81,7 @@ public final class Grant implements Renewals.Due {
         this.since = services.timing.now();
         this.confirmedAt = sentAt;
         this.deadline = deadline(sentAt);
+        this.contended = asked.isContended();
     }
 
     @Override
@@ -112,7 +120,7 @@ public final class Grant implements Renewals.Due {
         return confirmedAt + (deadline - confirmedAt) / 2;
     }
 
-    /** Enough of the lease is left to hand the lock to somebody. */
+    /** Enough of the lease is left to hand the lock to somebody, {@code models/Retention.tla: FreshToUse}. */
     public boolean isFresh() {
         return remaining() >= lease / 3;
     }
@@ -157,7 +165,7 @@ public final class Grant implements Renewals.Due {
      */
     public boolean pass(LockOptions next) {
         boolean may = passes < services.maxPasses
-                && services.timing.now() - since < services.maxPassing
+                && (services.timing.now() - since < services.maxPassing || isInTime(next))
                 && isFresh()
                 && next.isRenewed()
                 && suits(next);
@@ -165,6 +173,48 @@ public final class Grant implements Renewals.Due {
             passes++;
         }
         return may;
+    }
+
+    /**
+     * Whether it stays with this process, although the flow that asked with these options leaves and none follows. It
+     * is given to another flow by {@link #pass}.
+     */
+    public boolean keep(LockOptions leaving) {
+        return leaving.retention().isPresent() && !inDoubt && failure == null && isInTime(leaving) && mayStay();
+    }
+
+    private boolean isInTime(LockOptions next) {
+        if (!claim.recallable() || contended) {
+            return false;
+        }
+        if (keptUntil == Timing.NEVER) {
+            next.retention().ifPresent(longest -> keptUntil = services.timing.now() + longest.toNanos());
+        }
+        return keptUntil != Timing.NEVER && keptUntil - services.timing.now() > 0;
+    }
+
+    /** Whether another flow may still have it; asked while it is kept. */
+    public boolean mayStay() {
+        return staysUntil() - services.timing.nowForCertain() > 0 && passes < services.maxPasses;
+    }
+
+    /** Its time, or as long as it is fresh, if that is less: nothing renews it. */
+    public long staysUntil() {
+        long fresh = deadline - lease / 3;
+        return keptUntil - fresh < 0 ? keptUntil : fresh;
+    }
+
+    /** A recall was heard; true the first time. */
+    public boolean recall() {
+        boolean first = !recalled;
+        recalled = true;
+        contended = true;
+        return first;
+    }
+
+    /** A recall may have been missed. */
+    public void mayBeRecalled() {
+        contended = true;
     }
 
     /** Whether the grant is what a flow would have asked for: its lease, and all of it where nothing renews it. */

@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  * trying    an Attempt   granted, grant pushed, a grant of the cohort ahead -> held; granted but stale or too old ->
  *                        trying (asks again); too old three times -> trying (others wait) or idle; busy, refused
  *                        -> idle
- * held      a Hold       release -> held (passed on), trying (others wait) or idle (with the grant given to the
- *                        cohort behind, or up); loss -> trying or idle
+ * held      a Hold       release -> held (passed on), trying (others wait), retained, or idle (with the grant given to
+ *                        the cohort behind, or up); loss -> trying or idle
+ * retained  a Retained   a flow joins -> held, or trying if the grant is not for it; called back, its time is over, it
+ *                        may be lost, too many are kept -> idle
  * </pre>
  *
  * <p>While trying the last waiter that leaves leads to idle, and in every phase close does.
@@ -39,6 +41,14 @@ public interface Phase {
 
     /** The store says that a claim of this cohort may have lost its lock. */
     default void suspected(Signal.Suspect suspect) {}
+
+    /** The store says that another wants what a claim of this cohort has. */
+    default void recalled(String claimId) {}
+
+    /** The grant that it has, as far as one is in its hands. */
+    default @Nullable Grant grant() {
+        return null;
+    }
 
     /** A renewal of a claim of this cohort failed; it is tried again. */
     default void renewalFailed(String claimId, Throwable cause) {}

@@ -107,8 +107,32 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
             return;
         }
         waiting.add(waiter);
-        if (phase == Phase.IDLE) {
+        Retained kept = keyContext.retained;
+        if (kept != null) {
+            take(kept, waiter);
+        } else if (waiter.mode == Claim.Mode.TRY && keyContext.isInUse()) { // or it would call back its own process
+            waiting.end(Waiter::failBusy);
+        } else if (phase == Phase.IDLE) {
             claim();
+        }
+    }
+
+    /** What is kept for this key goes to a flow that asks for such a grant, in no order of the store; else back. */
+    private void take(Retained kept, Waiter next) {
+        Grant grant = kept.grant;
+        kept.leave();
+        if (next.options.fairness() == Fairness.FIFO || !grant.pass(next.options)) {
+            kept.cohort.drop(grant);
+            claim();
+            return;
+        }
+        if (next.heard != null) {
+            next.heard.hit();
+        }
+        if (kept.cohort == this) {
+            handOn(grant);
+        } else {
+            inherit(grant);
         }
     }
 
@@ -123,6 +147,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
             Waiter.Line now = waiter.line();
             if (now != this && now != null) { // its flow went on before this order to leave came
                 now.timedOut(waiter);
+            } else if (phase instanceof Attempt asked && asked.hasCalledBack()) {
+                asked.rest();
+                busy(asked);
             } else if (waiter.stopInTime()) {
                 Throwable unanswered = showsTaken() || waiting.sawItTaken(waiter) ? null : phase.unanswered();
                 left(waiter);
@@ -157,6 +184,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
         if (flow == null) {
             return;
         }
+        if (flow.heard != null && flow.options.retention().isPresent()) {
+            flow.heard.missed();
+        }
         lease = flow.options.lease().toNanos();
         Attempt started = new Attempt(this, engine.services, engine.claimOf(flow), ClaimOptions.delay(flow.options));
         if (engine.register(started.claim, this)) {
@@ -184,8 +214,11 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
                 holds(fresh);
                 handOn(fresh);
             }
-        } else if (phase instanceof Hold held && held.grant.claim.equals(asked.claim)) {
-            held.grant.grantedAgain(fencingToken, since);
+            return;
+        }
+        Grant has = phase.grant();
+        if (has != null && has.claim.equals(asked.claim)) { // {@code models/Retention.tla: KeptIsKnown}
+            has.grantedAgain(fencingToken, since);
         } else {
             Cohort keeper = engine.cohortOf(asked.claim.id());
             if (keeper == null || keeper == this) {
@@ -199,17 +232,23 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
     @Override
     public void queuedAfterwards(Attempt asked, long newestToken) {
         Cohort keeper = engine.cohortOf(asked.claim.id());
+        Grant has = keeper == null ? null : keeper.phase.grant();
         if (keeper == null) {
             asked.endIfQueued(newestToken);
-        } else if (keeper.phase instanceof Hold held && held.grant.claim.equals(asked.claim)) {
-            held.grant.queuedSince(newestToken);
+        } else if (has != null && has.claim.equals(asked.claim)) {
+            has.queuedSince(newestToken);
         }
     }
 
     @Override
     public void busy(Attempt asked) {
         enter(Phase.IDLE);
-        engine.forget(asked.claim);
+        leavePlace();
+        if (asked.hasCalledBack()) {
+            engine.withdraw(asked.claim);
+        } else {
+            engine.forget(asked.claim);
+        }
         waiting.end(Waiter::failBusy);
     }
 
@@ -240,6 +279,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
         enter(delivered);
         stir();
         delivered.endAtItsLongest();
+        if (grant.claim.recallable()) {
+            keyContext.inUse = delivered;
+        }
         engine.owned.adopt(delivered, next.context());
         keyContext.deliver(next, delivered);
     }
@@ -273,6 +315,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
             released.wasLost();
             return;
         }
+        if (released.options.retention().isPresent() && keep(released)) {
+            return;
+        }
         dismiss(released);
         Grant grant = released.grant;
         long keptUntil = released.keptUntil(null);
@@ -295,6 +340,53 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
         claim();
     }
 
+    /**
+     * Keeps the claim where no flow of the key waits, in the cohort of those that stand together; the hold's place among
+     * the members of the key becomes its own. False if it is to be given to the next flow or back.
+     */
+    private boolean keep(Hold released) {
+        Cohort home = keyContext.together();
+        Cohort heir = heir();
+        Grant grant = released.grant;
+        boolean isFlowsNext = waiting.first() != null || (heir != null && heir.waiting.first() != null);
+        if (isFlowsNext
+                || (home != this && home.phase != Phase.IDLE)
+                || released.keptUntil(null) != Timing.NEVER
+                || grant.hasCallers()
+                || !engine.mayKeep()
+                || !grant.keep(released.options)
+                || !engine.retention.admits(keyContext.key)) {
+            return false;
+        }
+        enter(Phase.IDLE);
+        released.disarm();
+        engine.owned.disown(released);
+        leavePlace();
+        over(grant);
+        if (home != this) {
+            grant.moveTo(home);
+            home.lease = grant.lease;
+            if (!engine.register(grant.claim, home)) {
+                drop(grant);
+                keyContext.depart();
+                released.released();
+                return true;
+            }
+        }
+        Retained kept = new Retained(home, grant);
+        home.enter(kept);
+        home.stir();
+        keyContext.retained = kept;
+        engine.retention.add(kept);
+        released.released();
+        return true;
+    }
+
+    @Override
+    public void recalled(Grant wanted) {
+        engine.retention.recalled(wanted);
+    }
+
     @Override
     public void conclude(Runnable end) {
         keyContext.conclude(end);
@@ -304,6 +396,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
     public void lost(Grant gone, LockLostException loss) {
         if (phase instanceof Hold held && held.grant == gone) {
             lose(held, loss);
+        } else if (phase instanceof Retained kept && kept.grant == gone) {
+            kept.giveBack();
         }
     }
 

@@ -58,6 +58,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
     private final Map<String, KeyContext> keyContexts = new ConcurrentHashMap<>();
     private final Map<String, Cohort> claims = new ConcurrentHashMap<>();
     final OwnerHolds owned = new OwnerHolds();
+    final Retention retention;
     private final ConcurrentMap<String, PendingRelease> withdrawals = new ConcurrentHashMap<>();
 
     /** Drawn with the first claim, so that clients which go on from one snapshot of their process are two. */
@@ -83,6 +84,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
     public Engine(Settings settings) {
         this.services = new Services(settings, this, this::tick);
         this.signals = new SignalRouter(services, settings.jitter(), this);
+        this.retention = new Retention(settings.maxRetained(), services.userCallbacks);
         String name = settings.name();
         String idPrefix = settings.idPrefix();
         this.name = new LateId(name == null ? HostName::ofThisProcess : () -> name);
@@ -253,6 +255,24 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         }
     }
 
+    /** The claim may have gone to another cohort of its key before its event. */
+    void recalled(String claimId) {
+        Cohort known = cohortOf(claimId);
+        if (known != null) {
+            known.post(() -> {
+                Cohort keeper = cohortOf(claimId);
+                if (keeper != null) {
+                    keeper.phase.recalled(claimId);
+                }
+            });
+        }
+    }
+
+    /** Whether a recall would be heard, and something could come of it. */
+    boolean mayKeep() {
+        return signals.areOn() && !closed;
+    }
+
     /** All that have to do with a key. */
     void tellThoseOf(String key, Consumer<Phase> news) {
         claims.values().stream().filter(c -> c.keyContext.key.equals(key)).forEach(c -> c.tell(news));
@@ -326,6 +346,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
     }
 
     private void beginClose() {
+        retention.giveBackAll();
         claims.values().forEach(Cohort::close);
         checkQuiet();
         services.timing

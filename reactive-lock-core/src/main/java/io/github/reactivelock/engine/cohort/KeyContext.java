@@ -43,6 +43,14 @@ final class KeyContext extends Deliveries implements WaitingFlows.Key {
     @Nullable
     ClaimBatcher batcher;
 
+    /** The claim that no flow needs; touched only inside events, and there while it is the phase of a cohort. */
+    @Nullable
+    Retained retained;
+
+    /** The last hold under a claim that may be kept; touched only inside events. */
+    @Nullable
+    Hold inUse;
+
     KeyContext(Engine engine, String key) {
         super(key, engine.services);
         this.engine = engine;
@@ -82,6 +90,11 @@ final class KeyContext extends Deliveries implements WaitingFlows.Key {
             return permits(fresh);
         }
         return made;
+    }
+
+    /** A flow has it of which the store could not tell a try of this client whether it is in. */
+    boolean isInUse() {
+        return inUse != null && inUse.isHeld();
     }
 
     /** From now on they stand in another; inside an event. */

@@ -173,6 +173,11 @@ public final class Queries {
                 .onErrorStop();
     }
 
+    /** What is only kept is called back; that may fail, and the release is awaited all the same. */
+    private Mono<Void> recalled(LockInfo.Held held) {
+        return held.recallable() ? services.backend.recall(held.key()).onErrorComplete() : Mono.empty();
+    }
+
     /** A snapshot is looked at again when its lease ends, because a store need not announce that. */
     private Flux<LockEvent> follow(FirstGrant first, LockEvent event) {
         if (!(event instanceof LockEvent.Snapshot snapshot)) {
@@ -184,8 +189,8 @@ public final class Queries {
                         return Mono.empty();
                     }
                     Duration pause = held.remaining().compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : held.remaining();
-                    return services.timing
-                            .delay(pause)
+                    return recalled(held)
+                            .then(services.timing.delay(pause))
                             .then(inspect(held.key()))
                             .map(LockEvent.Snapshot::new);
                 })

@@ -13,7 +13,6 @@ import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -120,24 +119,6 @@ final class SharedCohort extends Cohort {
     @Override
     public boolean isIn(Phase asked) {
         return super.isIn(asked) || (phase instanceof Sharing sharing && sharing.holds.contains(asked));
-    }
-
-    @Override
-    public void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
-        if (phase instanceof Sharing sharing && sharing.grant.claim.equals(asked.claim)) {
-            sharing.grant.grantedAgain(fencingToken, since);
-        } else {
-            super.granted(asked, fencingToken, lasting, since);
-        }
-    }
-
-    @Override
-    public void queuedAfterwards(Attempt asked, long newestToken) {
-        if (phase instanceof Sharing sharing && sharing.grant.claim.equals(asked.claim)) {
-            sharing.grant.queuedSince(newestToken);
-        } else {
-            super.queuedAfterwards(asked, newestToken);
-        }
     }
 
     // ---- how it ends
@@ -260,6 +241,11 @@ final class SharedCohort extends Cohort {
         }
 
         // ---- as a phase of the cohort
+
+        @Override
+        public Grant grant() {
+            return grant;
+        }
 
         @Override
         public void tick(long now) {

@@ -27,6 +27,9 @@ final class SignalRouter {
     private final Engine engine;
     private final Disposable.Swap signals = Disposables.swap();
     private volatile boolean connectedBefore;
+    /** Pushes arrive, as far as is known. */
+    private volatile boolean on;
+
     private volatile @Nullable SignalsRefusedException refusal;
 
     SignalRouter(Services services, double jitter, Engine engine) {
@@ -39,6 +42,10 @@ final class SignalRouter {
     @Nullable
     Throwable refusal() {
         return refusal;
+    }
+
+    boolean areOn() {
+        return on;
     }
 
     /** Called once. */
@@ -59,6 +66,8 @@ final class SignalRouter {
 
     private void interrupted(Throwable cause) {
         log.debug("signals of the store were interrupted", cause);
+        on = false;
+        engine.retention.giveBackAll();
         if (cause instanceof SignalsRefusedException refused) {
             refusal = refused;
             engine.tellAll(Phase::signalsRefused);
@@ -70,6 +79,8 @@ final class SignalRouter {
             engine.tell(grant.claimId(), phase -> phase.pushed(grant));
         } else if (signal instanceof Signal.Suspect suspect) {
             engine.tell(suspect.claimId(), phase -> phase.suspected(suspect));
+        } else if (signal instanceof Signal.Recall recall) {
+            engine.recalled(recall.claimId());
         } else if (signal instanceof Signal.RecheckClaim one) {
             engine.tell(one.claimId(), Phase::recheck);
         } else if (signal instanceof Signal.Recheck recheck) {
@@ -83,6 +94,7 @@ final class SignalRouter {
     private void connected() {
         boolean again = connectedBefore;
         connectedBefore = true;
+        on = true;
         refusal = null;
         engine.tellAll(again ? Phase::reconnected : Phase::recheck);
         services.renewals.send();

@@ -228,7 +228,25 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     }
 
     @Override
+    public void recalled(String claimId) {
+        if (grant.claim.id().equals(claimId)) {
+            owner.recalled(grant);
+        }
+    }
+
+    @Override
+    public Grant grant() {
+        return grant;
+    }
+
+    @Override
+    public void recheck() {
+        grant.mayBeRecalled();
+    }
+
+    @Override
     public void reconnected() {
+        grant.mayBeRecalled();
         if (options.isRenewed()) {
             grant.doubt();
         }

@@ -1,6 +1,7 @@
 package io.github.reactivelock.engine.hold;
 
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.engine.claim.Grant;
 import io.github.reactivelock.engine.claim.Phase;
 import io.github.reactivelock.engine.user.Mailbox;
 
@@ -23,6 +24,9 @@ public interface HoldOwner {
 
     /** All of its handles have left. */
     void released(Hold released);
+
+    /** Another process wants the lock. */
+    void recalled(Grant wanted);
 
     void lose(Hold ended, LockLostException loss);
 

@@ -1,5 +1,6 @@
 package io.github.reactivelock.engine.time;
 
+import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.Settings;
 import io.github.reactivelock.engine.user.OwnThread;
@@ -150,6 +151,29 @@ public final class Timing {
             throw new IllegalArgumentException(
                     "minHold of " + minHold + " is longer than the lease of " + options.lease()
                             + ", which ends every hold that is not renewed; use a longer lease or withRenewal()");
+        }
+        options.retention().ifPresent(retention -> checkKept(options, retention));
+    }
+
+    private static void checkKept(LockOptions options, Duration retention) {
+        String obstacle = "";
+        if (options.fairness() == Fairness.FIFO) {
+            obstacle = "Fairness.FIFO gives the lock in the store's order, which a flow of this process would leave;"
+                    + " use Fairness.COHORT";
+        } else if (!options.share().isWhole()) {
+            obstacle = "only a lock that is not shared can be kept, and this one is asked for as "
+                    + options.share().text();
+        } else if (options.minHold().isPresent()) {
+            obstacle = "a minHold keeps the lock from flows of this process too; leave it out";
+        } else if (!options.isRenewed()) {
+            obstacle = "a hold that is not renewed goes to no other flow; use withRenewal()";
+        } else if (retention.compareTo(options.lease()) > 0) {
+            obstacle = "it is longer than the lease of " + options.lease() + ", and what is kept is not renewed;"
+                    + " use a longer lease";
+        }
+        if (!obstacle.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a retention of " + retention + " cannot be: " + obstacle + ", or withoutRetention()");
         }
     }
 

@@ -124,6 +124,16 @@ public final class HeardRequest extends Mailbox implements LockRequest {
         }
     }
 
+    /** Before it is acquired. */
+    public void hit() {
+        put(l -> l.retentionHit(this));
+    }
+
+    /** The store is asked though locks are to be kept. */
+    public void missed() {
+        put(l -> l.retentionMissed(this));
+    }
+
     public void renewalFailed(long fencingToken, Throwable cause) {
         put(l -> l.renewalFailed(this, fencingToken, cause));
         tellLater();

@@ -50,6 +50,13 @@ public final class UserCallbacks {
         }
     }
 
+    /** News of no request. */
+    public void later(Consumer<LockListener> news) {
+        if (listener != null) {
+            run(() -> tell(news));
+        }
+    }
+
     public void warn(LockException failure) {
         log.warn("{}", failure.getMessage());
     }

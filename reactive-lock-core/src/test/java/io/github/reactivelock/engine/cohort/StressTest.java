@@ -17,6 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -37,14 +39,18 @@ class StressTest {
     private final AtomicInteger overlaps = new AtomicInteger();
     private final AtomicInteger stale = new AtomicInteger();
     private final AtomicInteger worked = new AtomicInteger();
+    private volatile boolean keeps;
 
     /** A thread that gets no turn while it asks the store is no silent store. */
     private Engine engine() {
         return Door.engine(LockClient.builder(store.connect()).commandTimeout(PATIENCE));
     }
 
-    @Test
-    void tenThousandFlowsThatComeAndGoNeverOverlapAndLeaveNothing() {
+    /** With locks that stay too, which recalls from the other client meet at any moment. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void tenThousandFlowsThatComeAndGoNeverOverlapAndLeaveNothing(boolean keep) {
+        keeps = keep;
         awaitEnd(Flux.range(0, 10_000).flatMap(i -> flow(i).subscribeOn(Schedulers.parallel()), 64));
 
         assertThat(overlaps).hasValue(0);
@@ -117,7 +123,9 @@ class StressTest {
     }
 
     private LockClient client(int i) {
-        LockOptions options = LockOptions.defaults().withFairness(i % 3 == 0 ? Fairness.FIFO : Fairness.COHORT);
+        boolean inOrder = i % 3 == 0;
+        LockOptions plain = LockOptions.defaults().withFairness(inOrder ? Fairness.FIFO : Fairness.COHORT);
+        LockOptions options = keeps && !inOrder ? plain.withRetention(Duration.ofMillis(1 + i % 40)) : plain;
         return Door.client(i % 2 == 0 ? first : second, options);
     }
 

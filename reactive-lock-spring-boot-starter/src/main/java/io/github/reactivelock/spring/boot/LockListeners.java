@@ -50,6 +50,21 @@ final class LockListeners implements LockListener {
     }
 
     @Override
+    public void retentionHit(LockRequest request) {
+        tell(listener -> listener.retentionHit(request));
+    }
+
+    @Override
+    public void retentionMissed(LockRequest request) {
+        tell(listener -> listener.retentionMissed(request));
+    }
+
+    @Override
+    public void recalled(String key) {
+        tell(listener -> listener.recalled(key));
+    }
+
+    @Override
     public void timedOut(LockRequest request, LockTimeoutException timeout) {
         tell(listener -> listener.timedOut(request, timeout));
     }
