@@ -119,7 +119,15 @@ final class Flows {
             chosen = chosen.withMaxHold(time(2 * plan.lease().toNanos()).plusMillis(100));
         }
         chosen = world.chance(0.2) ? chosen.withReleaseInBackground() : chosen;
-        return plan.keepsLocks() ? kept(chosen) : chosen;
+        return plan.keepsLocks() ? kept(chosen) : retained(chosen);
+    }
+
+    /** What the client keeps for its next flow. */
+    private LockOptions retained(LockOptions chosen) {
+        return plan.retains() && chosen.isRenewed() && chosen.fairness() == Fairness.COHORT && world.chance(0.5)
+                ? chosen.withRetention(
+                        time(chosen.lease().toNanos() - 2_000_000).plusMillis(1))
+                : chosen;
     }
 
     /** No option contradicts another, and what joins a hold asks for the same. */

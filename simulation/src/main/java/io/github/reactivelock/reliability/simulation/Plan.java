@@ -109,6 +109,11 @@ record Plan(
         return (Math.floorMod(seed, 10) == 3 || Fleets.keepsPermitsWith(seed)) && !manner.immediate();
     }
 
+    /** Half of the flows that can ask that their lock is kept for the next one, two seeds in three. */
+    boolean retains() {
+        return store == Store.MEMORY && Math.floorMod(seed, 3) != 1 && !elects() && !shares() && !hasPermits();
+    }
+
     /** Flows are candidates of elections, and their machines observe these. */
     boolean elects() {
         return Fleets.electsWith(seed);

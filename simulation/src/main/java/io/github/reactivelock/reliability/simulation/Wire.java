@@ -157,6 +157,11 @@ final class Wire implements QuorumNode {
     }
 
     @Override
+    public boolean supportsRecall() {
+        return true;
+    }
+
+    @Override
     public boolean isReady() {
         return questions.isOpen();
     }
