@@ -59,8 +59,11 @@ public final class LeaderElection {
                     "the leader of '" + key + "' would be one of several: the client shares its" + " locks, as "
                             + client.options().share().text() + "; give the election one that does not");
         }
-        LockClient inOrder = client.with(
-                client.options().withFairness(Fairness.FIFO).withRenewal().withoutWaitTimeout());
+        LockClient inOrder = client.with(client.options()
+                .withFairness(Fairness.FIFO)
+                .withRenewal()
+                .withoutWaitTimeout()
+                .withoutRetention());
         return new LeaderElection(inOrder, key, Pauses.usual());
     }
 

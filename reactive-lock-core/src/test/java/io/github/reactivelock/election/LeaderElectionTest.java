@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockListener;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.election.ElectionState.Following;
 import io.github.reactivelock.election.ElectionState.Idle;
@@ -72,6 +73,16 @@ class LeaderElectionTest {
         assertThat(a.leadership().key()).isEqualTo(Race.KEY);
         assertThat(a.leadership().isLeader()).isTrue();
         assertThat(a.leadership().remaining()).isPositive();
+    }
+
+    @Test
+    void aClientThatKeepsItsLocksCanElectAllTheSame() {
+        LockOptions keeping = LockOptions.defaults().withRetention(Duration.ofSeconds(5));
+        try (Closing client = new Closing(LockClient.builder(InMemoryLockBackend.create())
+                .options(keeping)
+                .build())) {
+            assertThat(LeaderElection.of(client.client, "k").state()).isInstanceOf(Idle.class);
+        }
     }
 
     /** By the usual timer, which is no thread that an application or a test could stop. */
