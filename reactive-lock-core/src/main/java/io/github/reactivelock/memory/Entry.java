@@ -75,7 +75,7 @@ final class Entry {
             }
             queue.put(claim.id(), newest);
         }
-        recall(teller);
+        recall(notices);
         return new ClaimResult.Queued(holders.firstEnd(now), behind, lastToken);
     }
 
@@ -85,10 +85,10 @@ final class Entry {
     }
 
     /** Somebody waits for what the owner may have kept. */
-    void recall(Teller teller) {
+    void recall(Notices notices) {
         Place owner = holders.owner();
         if (owner != null && owner.claim.recallable()) {
-            teller.recalled(owner.from, owner.claim);
+            notices.recalled(owner.from, owner.claim);
         }
     }
 

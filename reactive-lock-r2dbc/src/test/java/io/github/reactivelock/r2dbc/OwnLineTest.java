@@ -180,7 +180,8 @@ class OwnLineTest {
 
             CompletableFuture<ClaimResult> again = backend.claim(leaving).toFuture();
             CompletableFuture<ClaimResult> withIt = backend.claim(staying).toFuture();
-            Databases.until("they ask for their places", () -> !tapped.statements().isEmpty());
+            Databases.until(
+                    "they ask for their places", () -> !tapped.statements().isEmpty());
             CompletableFuture<Long> before = queued(backend, 60);
             assertThat(backend.release(leaving).block(Databases.LIMIT)).isFalse();
             assertThat(withIt).succeedsWithin(Databases.LIMIT).isInstanceOf(ClaimResult.Queued.class);
