@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The claims of this client: entered into their queues, followed until they are first, kept and ended. */
-final class ClaimRegistry implements Lease.Findings {
+final class ClaimRegistry {
 
     private final Etcd etcd;
     private final ClaimKeys keys;
@@ -37,7 +37,7 @@ final class ClaimRegistry implements Lease.Findings {
         this.etcd = etcd;
         this.keys = keys;
         this.pushes = pushes;
-        this.turns = new Turns(keys, pushes, this::own);
+        this.turns = new Turns(keys, pushes, this);
         this.crowds = new Crowds(keys, pushes);
         this.forced = new ForcedReleases(keys, turns, states);
         this.leases = new Leases(etcd, keys::marker, this);
@@ -191,7 +191,8 @@ final class ClaimRegistry implements Lease.Findings {
     /**
      * The claim of this client for the whole of a lock that a key was put for: one that tells the next when it leaves.
      */
-    private @Nullable ClaimState own(KeyValue key) {
+    @Nullable
+    ClaimState own(KeyValue key) {
         ClaimState own = byTail.get(KeyLayout.tail(key.getKey()));
         return own != null && own.isWhole() && own.revision() == key.getCreateRevision() ? own : null;
     }
@@ -202,15 +203,14 @@ final class ClaimRegistry implements Lease.Findings {
         return Renewal.of(held, states, etcd::now);
     }
 
-    @Override
-    public void vanished(ClaimState state) {
+    /** A claim's key is gone though its lease is not. */
+    void vanished(ClaimState state) {
         turns.tellSuccessor(state);
         pushes.push(state.isLost() ? new Signal.Suspect(state.claim.id(), LossReason.EXPIRED) : Turns.recheck(state));
     }
 
-    /** As if its lease had ended, which others keep alive. */
-    @Override
-    public void forsaken(ClaimState state) {
+    /** Its client has not asked about a claim for a lease of its own: as if its lease had ended, which others share. */
+    void forsaken(ClaimState state) {
         boolean owned = state.isOwner();
         FireAndForget.run("ending a claim that is not asked about any more", release(state.claim));
         if (owned) {
@@ -223,13 +223,13 @@ final class ClaimRegistry implements Lease.Findings {
         leases.deleted(name, revision);
     }
 
-    @Override
-    public Mono<Void> stray(ByteSequence name, long lease) {
+    /** A key was put too late, for a claim that has ended. */
+    Mono<Void> stray(ByteSequence name, long lease) {
         return keys.deleteStray(name, lease, byTail::containsKey);
     }
 
-    @Override
-    public void ended(Lease lease) {
+    /** The lease is gone, and all its keys with it. */
+    void ended(Lease lease) {
         leases.forget(lease);
         // By name, because a hold that is not renewed is not asked about otherwise.
         lease.claims().stream()

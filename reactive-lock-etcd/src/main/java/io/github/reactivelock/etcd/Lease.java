@@ -24,26 +24,11 @@ import reactor.core.publisher.Mono;
  */
 final class Lease {
 
-    /** What the list of keys and the end of a lease bring to light. */
-    interface Findings {
-        /** A claim's key is gone though its lease is not. */
-        void vanished(ClaimState state);
-
-        /** Its client has not asked about a claim for a lease of its own. */
-        void forsaken(ClaimState state);
-
-        /** A key was put too late, for a claim that has ended. */
-        Mono<Void> stray(ByteSequence name, long lease);
-
-        /** The lease is gone, and all its keys with it. */
-        void ended(Lease lease);
-    }
-
     private static final Logger log = LoggerFactory.getLogger(Lease.class);
 
     final long id;
     private final Etcd etcd;
-    private final Findings findings;
+    private final ClaimRegistry registry;
     private final long ttl;
     private final Map<String, ClaimState> claims = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable Round> latest = new AtomicReference<>();
@@ -51,13 +36,13 @@ final class Lease {
     private volatile long listedAt;
     private volatile boolean ended;
 
-    Lease(long id, Duration ttl, long askedAt, Etcd etcd, Findings findings) {
+    Lease(long id, Duration ttl, long askedAt, Etcd etcd, ClaimRegistry registry) {
         this.id = id;
         this.ttl = ttl.toNanos();
         this.confirmedAt = askedAt;
         this.listedAt = askedAt;
         this.etcd = etcd;
-        this.findings = findings;
+        this.registry = registry;
     }
 
     void add(ClaimState state) {
@@ -86,7 +71,7 @@ final class Lease {
     void end() {
         if (!ended) {
             ended = true;
-            findings.ended(this);
+            registry.ended(this);
         }
     }
 
@@ -180,11 +165,11 @@ final class Lease {
         }
         claims.values().stream()
                 .filter(state -> !present.contains(state.tail) && state.missingSince(askedAt))
-                .forEach(findings::vanished);
+                .forEach(registry::vanished);
         long now = System.nanoTime();
-        claims.values().stream().filter(state -> state.isForsaken(now)).forEach(findings::forsaken);
+        claims.values().stream().filter(state -> state.isForsaken(now)).forEach(registry::forsaken);
         return Flux.fromIterable(strays)
-                .flatMap(name -> findings.stray(name, id), 8)
+                .flatMap(name -> registry.stray(name, id), 8)
                 .then();
     }
 }

@@ -50,15 +50,15 @@ final class Leases {
 
     private final Etcd etcd;
     private final Function<String, ByteSequence> markers;
-    private final Lease.Findings findings;
+    private final ClaimRegistry registry;
     private final Map<ByteSequence, Marked> marked = new ConcurrentHashMap<>();
     private final Map<Long, Shared> shared = new ConcurrentHashMap<>();
     private final Set<Lease> open = ConcurrentHashMap.newKeySet();
 
-    Leases(Etcd etcd, Function<String, ByteSequence> markers, Lease.Findings findings) {
+    Leases(Etcd etcd, Function<String, ByteSequence> markers, ClaimRegistry registry) {
         this.etcd = etcd;
         this.markers = markers;
-        this.findings = findings;
+        this.registry = registry;
     }
 
     Mono<Lease> of(ClaimState state) {
@@ -136,7 +136,7 @@ final class Leases {
         return Mono.defer(() -> {
             long askedAt = etcd.now();
             return etcd.grantLease(seconds).map(answer -> {
-                Lease lease = new Lease(answer.getID(), Duration.ofSeconds(answer.getTTL()), askedAt, etcd, findings);
+                Lease lease = new Lease(answer.getID(), Duration.ofSeconds(answer.getTTL()), askedAt, etcd, registry);
                 open.add(lease);
                 mark(lease, markers.apply(name.apply(answer.getID())));
                 return lease;

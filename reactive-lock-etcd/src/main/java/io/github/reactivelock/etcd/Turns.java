@@ -5,7 +5,6 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -18,24 +17,17 @@ final class Turns {
 
     private final ClaimKeys keys;
     private final SignalSink pushes;
-    private final Own own;
+    private final ClaimRegistry registry;
 
-    /** The claims of this client. */
-    interface Own {
-        /** The one that a key was put for, or null if the key is another client's. */
-        @Nullable
-        ClaimState of(KeyValue key);
-    }
-
-    Turns(ClaimKeys keys, SignalSink pushes, Own own) {
+    Turns(ClaimKeys keys, SignalSink pushes, ClaimRegistry registry) {
         this.keys = keys;
         this.pushes = pushes;
-        this.own = own;
+        this.registry = registry;
     }
 
     /** Waits until the key before this claim's is gone. */
     void follow(ClaimState state, long revision, KeyValue predecessor) {
-        ClaimState before = own.of(predecessor);
+        ClaimState before = registry.own(predecessor);
         Disposable.Swap watch = state.follow(revision, Following.of(predecessor, before));
         if (watch != null && (before == null || !before.isFollowedBy(state, predecessor.getCreateRevision()))) {
             Mono<Void> news = keys.untilGone(predecessor)
