@@ -63,8 +63,8 @@ public final class Simulated {
      * @param handle of a client made by {@link #builder}
      * @return false if its flow has a claim of its own, because it wanted something else than the others
      */
-    public static boolean isOfALine(LockHandle handle) {
-        return CohortInside.isOfALine(GrantInside.owner(((Handle) handle).hold.grant));
+    public static boolean isOfAPermitQueue(LockHandle handle) {
+        return CohortInside.isOfAPermitQueue(GrantInside.owner(((Handle) handle).hold.grant));
     }
 
     /**

@@ -58,12 +58,12 @@ class BorrowingTest {
         Database database = Database.owning(pool, BRIEF);
         Connection taken = Mono.from(pool.create()).block(Databases.LIMIT);
 
-        List<CompletableFuture<Long>> inLine = new ArrayList<>();
+        List<CompletableFuture<Long>> waiting = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            inLine.add(question(database).toFuture());
+            waiting.add(question(database).toFuture());
         }
 
-        assertThat(inLine).allSatisfy(each -> assertThat(each).failsWithin(Databases.LIMIT));
+        assertThat(waiting).allSatisfy(each -> assertThat(each).failsWithin(Databases.LIMIT));
         Databases.until("none stands there any more", () -> standing(pool) == 0);
         Mono.from(taken.close()).block(Databases.LIMIT);
         assertThat(question(database).retry(50).block(Databases.LIMIT)).isPositive(); // the first takes its time

@@ -31,11 +31,11 @@ public final class Attempt implements Phase, Gate.Question {
     private boolean queued;
     private boolean asking;
     /** The question waits for its turn to leave. */
-    private boolean inLine;
+    private boolean atGate;
     /** The question that left and was neither answered nor given up. */
     private @Nullable ClaimQuestion away;
     /**
-     * When the question left, or while it is in line, when it came there; and the same by the clock that silence is
+     * When the question left, or while it waits at the gate, when it came there; and the same by the clock that silence is
      * measured by.
      */
     private long askedAt;
@@ -100,7 +100,7 @@ public final class Attempt implements Phase, Gate.Question {
      */
     @Override
     public boolean showsTaken() {
-        boolean waitsForItsProcess = !evidence.isAsked() && !inLine;
+        boolean waitsForItsProcess = !evidence.isAsked() && !atGate;
         return queued || waitsForItsProcess;
     }
 
@@ -114,7 +114,7 @@ public final class Attempt implements Phase, Gate.Question {
     /** It is over: no answer is waited for. */
     public void rest() {
         settle();
-        if (inLine) {
+        if (atGate) {
             services.gate.remove(this);
         }
     }
@@ -123,13 +123,13 @@ public final class Attempt implements Phase, Gate.Question {
         asking = true;
         askedAt = services.timing.now();
         silentSince = services.timing.silentNow();
-        if (inLine) {
+        if (atGate) {
             return;
         }
         if (services.gate.lets()) {
             send();
         } else {
-            inLine = true;
+            atGate = true;
             services.gate.add(this);
         }
     }
@@ -137,7 +137,7 @@ public final class Attempt implements Phase, Gate.Question {
     @Override
     public void leave() {
         owner.post(() -> {
-            inLine = false;
+            atGate = false;
             if (asking && owner.isIn(this)) {
                 send();
             } else {
@@ -150,7 +150,7 @@ public final class Attempt implements Phase, Gate.Question {
     @Override
     public void refuse(Throwable failure) {
         owner.post(() -> {
-            inLine = false;
+            atGate = false;
             refused(evidence.questions(), failure);
         });
     }
@@ -200,7 +200,7 @@ public final class Attempt implements Phase, Gate.Question {
     public void recheck() {
         recalled = true;
         if (asking) {
-            askAgain = !inLine; // what has not left yet is answered late enough
+            askAgain = !atGate; // what has not left yet is answered late enough
         } else {
             ask();
         }
@@ -259,7 +259,7 @@ public final class Attempt implements Phase, Gate.Question {
         if (away == question) {
             away = null;
         }
-        if (question.number == evidence.questions() && !inLine) {
+        if (question.number == evidence.questions() && !atGate) {
             asking = false;
         }
         if (answer instanceof ClaimResult.Granted granted) {

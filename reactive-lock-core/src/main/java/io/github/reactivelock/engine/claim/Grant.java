@@ -15,6 +15,7 @@ import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -45,8 +46,11 @@ public final class Grant implements Renewals.Due {
     private boolean contended;
     /** Heard for certain. */
     private boolean recalled;
-    /** Until when it may stay without a flow; begun once, {@code models/Retention.tla: KeptOnce}. */
-    private long keptUntil = Timing.NEVER;
+    /**
+     * Until when it may stay without a flow, in milliseconds from {@link #since}; 0 until that time begins, which it does
+     * once, {@code models/Retention.tla: KeptOnce}.
+     */
+    private int keptMillis;
 
     private long confirmedAt;
     private volatile long deadline;
@@ -60,7 +64,7 @@ public final class Grant implements Renewals.Due {
     private volatile long renewalAskedAt;
     /**
      * By the clock of silence: when the first of those left that were not answered, or while none has, when it was put
-     * in line.
+     * to the gate.
      */
     private volatile long silentSince;
     /** The renewal is not the first since then. */
@@ -187,10 +191,19 @@ public final class Grant implements Renewals.Due {
         if (!claim.recallable() || contended) {
             return false;
         }
-        if (keptUntil == Timing.NEVER) {
-            next.retention().ifPresent(longest -> keptUntil = services.timing.now() + longest.toNanos());
+        if (keptMillis == 0) {
+            next.retention().ifPresent(this::keepFor);
         }
-        return keptUntil != Timing.NEVER && keptUntil - services.timing.now() > 0;
+        return keptMillis != 0 && keptUntil() - services.timing.now() > 0;
+    }
+
+    private void keepFor(Duration longest) {
+        long end = TimeUnit.NANOSECONDS.toMillis(services.timing.now() - since) + longest.toMillis();
+        keptMillis = (int) Math.min(Math.max(1, end), Integer.MAX_VALUE);
+    }
+
+    private long keptUntil() {
+        return since + TimeUnit.MILLISECONDS.toNanos(keptMillis);
     }
 
     /** Whether another flow may still have it; asked while it is kept. */
@@ -201,7 +214,8 @@ public final class Grant implements Renewals.Due {
     /** Its time, or as long as it is fresh, if that is less: nothing renews it. */
     public long staysUntil() {
         long fresh = deadline - lease / 3;
-        return keptUntil - fresh < 0 ? keptUntil : fresh;
+        long end = keptUntil();
+        return end - fresh < 0 ? end : fresh;
     }
 
     /** A recall was heard; true the first time. */
@@ -311,7 +325,7 @@ public final class Grant implements Renewals.Due {
         services.renewals.send();
     }
 
-    /** Puts a question to the store in line, behind one that is under way if there is one. */
+    /** Puts a question to the store behind one that is under way if there is one. */
     public void doubt() {
         inDoubt = true;
         doubtedAt = services.timing.now();

@@ -64,7 +64,7 @@ public final class PendingRelease implements Gate.Question {
 
     private boolean asking;
     /** It waits for its turn to leave. */
-    private boolean inLine;
+    private boolean atGate;
 
     private boolean again;
     private boolean over;
@@ -96,7 +96,7 @@ public final class PendingRelease implements Gate.Question {
             if (over) {
                 return;
             }
-            inLine = true;
+            atGate = true;
             askedAt = services.timing.silentNow();
         }
         services.gate.addRelease(this);
@@ -117,7 +117,7 @@ public final class PendingRelease implements Gate.Question {
     }
 
     private synchronized int left() {
-        inLine = false;
+        atGate = false;
         if (over) {
             return OVER;
         }
@@ -165,7 +165,7 @@ public final class PendingRelease implements Gate.Question {
         Throwable standstill;
         boolean last;
         synchronized (this) {
-            standstill = inLine ? services.gate.standstill(askedAt, services.timing.commandTimeout) : null;
+            standstill = atGate ? services.gate.standstill(askedAt, services.timing.commandTimeout) : null;
             if (standstill == null) {
                 return;
             }
@@ -173,7 +173,7 @@ public final class PendingRelease implements Gate.Question {
             outcome = null;
             last = now - until >= 0;
             over = last;
-            inLine = !last;
+            atGate = !last;
         }
         if (last) {
             services.gate.remove(this);

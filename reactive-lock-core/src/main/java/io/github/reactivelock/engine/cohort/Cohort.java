@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * its key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an attempt or a grant always
  * withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
  */
-class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
+class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
 
     final KeyContext keyContext;
     final Engine engine;
@@ -107,10 +107,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
             return;
         }
         waiting.add(waiter);
-        Retained kept = keyContext.retained;
-        if (kept != null) {
+        if (keyContext.recallable instanceof Retained kept) {
             take(kept, waiter);
-        } else if (waiter.mode == Claim.Mode.TRY && keyContext.isInUse()) { // or it would call back its own process
+        } else if (waiter.tries && keyContext.isInUse()) { // or it would call back its own process
             waiting.end(Waiter::failBusy);
         } else if (phase == Phase.IDLE) {
             claim();
@@ -144,7 +143,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
     @Override
     public void timedOut(Waiter waiter) {
         post(() -> {
-            Waiter.Line now = waiter.line();
+            Waiter.Queue now = waiter.queue();
             if (now != this && now != null) { // its flow went on before this order to leave came
                 now.timedOut(waiter);
             } else if (phase instanceof Attempt asked && asked.hasCalledBack()) {
@@ -280,7 +279,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
         stir();
         delivered.endAtItsLongest();
         if (grant.claim.recallable()) {
-            keyContext.inUse = delivered;
+            keyContext.recallable = delivered;
         }
         engine.owned.adopt(delivered, next.context());
         keyContext.deliver(next, delivered);
@@ -376,7 +375,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Line {
         Retained kept = new Retained(home, grant);
         home.enter(kept);
         home.stir();
-        keyContext.retained = kept;
+        keyContext.recallable = kept;
         engine.retention.add(kept);
         released.released();
         return true;

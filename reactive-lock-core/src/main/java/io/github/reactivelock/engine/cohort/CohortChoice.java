@@ -3,7 +3,6 @@ package io.github.reactivelock.engine.cohort;
 import io.github.reactivelock.Fairness;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.flow.Waiter;
-import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.state.Share;
 
 /** Where a flow stands: with others behind one claim or a few, or behind a claim of its own. */
@@ -11,9 +10,9 @@ final class CohortChoice {
 
     private CohortChoice() {}
 
-    static Waiter.Line of(Engine engine, KeyContext keyContext, Waiter waiter) {
+    static Waiter.Queue of(Engine engine, KeyContext keyContext, Waiter waiter) {
         LockOptions options = waiter.options;
-        if (waiter.mode == Claim.Mode.TRY || options.fairness() == Fairness.FIFO) {
+        if (waiter.tries || options.fairness() == Fairness.FIFO) {
             return new OrderedCohort(engine, keyContext);
         }
         if (options.share().isWhole()) {
@@ -24,6 +23,6 @@ final class CohortChoice {
         }
         return options.share().equals(Share.ONE)
                 ? keyContext.sharing(() -> new SharedCohort(engine, keyContext))
-                : keyContext.permits(() -> new PermitLine(engine, keyContext));
+                : keyContext.permits(() -> new PermitQueue(engine, keyContext));
     }
 }

@@ -126,7 +126,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
                 : keyContexts.merge(key, new KeyContext(this, key).joined(), (present, fresh) -> present.joined());
     }
 
-    /** Keeps a line in the table, though its flows depart, until one departure more. */
+    /** Keeps a context in the table, though its flows depart, until one departure more. */
     void stay(KeyContext kept) {
         keyContexts.computeIfPresent(kept.key, (key, present) -> present == kept ? kept.joined() : present);
     }
@@ -149,7 +149,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         LockOptions options = waiter.options;
         String owner =
                 options.owner().or(() -> LockContext.owner(waiter.context())).orElseGet(name::get);
-        return ClaimOptions.claim(options, waiter.key, newClaimId(), owner, waiter.mode);
+        return ClaimOptions.claim(options, waiter.key, newClaimId(), owner, waiter.mode());
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */

@@ -1,6 +1,7 @@
 package io.github.reactivelock.engine.cohort;
 
 import io.github.reactivelock.Fairness;
+import io.github.reactivelock.engine.claim.Phase;
 import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
 import io.github.reactivelock.engine.hold.Handle;
@@ -23,19 +24,19 @@ final class KeyContext extends Deliveries implements WaitingFlows.Key {
     private static final AtomicReferenceFieldUpdater<KeyContext, Cohort> SHARING =
             AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Cohort.class, "sharing");
 
-    private static final AtomicReferenceFieldUpdater<KeyContext, Waiter.Line> PERMITS =
-            AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Waiter.Line.class, "permits");
+    private static final AtomicReferenceFieldUpdater<KeyContext, Waiter.Queue> PERMITS =
+            AtomicReferenceFieldUpdater.newUpdater(KeyContext.class, Waiter.Queue.class, "permits");
 
     private final Engine engine;
 
-    /** Flows that keep this line in the engine's table; guarded by the table. */
+    /** Flows that keep this context in the engine's table; guarded by the table. */
     int members;
 
     private volatile @Nullable Cohort cohort;
     /** Most keys never have one. */
     private volatile @Nullable Cohort sharing;
 
-    private volatile Waiter.@Nullable Line permits;
+    private volatile Waiter.@Nullable Queue permits;
 
     /**
      * None until an {@link OrderedCohort} gets the lock in its turn, which most never see; touched only inside events.
@@ -43,13 +44,12 @@ final class KeyContext extends Deliveries implements WaitingFlows.Key {
     @Nullable
     ClaimBatcher batcher;
 
-    /** The claim that no flow needs; touched only inside events, and there while it is the phase of a cohort. */
+    /**
+     * The claim that no flow needs, while it is the phase of a cohort, or else the last hold under a claim that may be
+     * kept; touched only inside events.
+     */
     @Nullable
-    Retained retained;
-
-    /** The last hold under a claim that may be kept; touched only inside events. */
-    @Nullable
-    Hold inUse;
+    Phase recallable;
 
     KeyContext(Engine engine, String key) {
         super(key, engine.services);
@@ -83,8 +83,8 @@ final class KeyContext extends Deliveries implements WaitingFlows.Key {
     }
 
     /** Where flows that want permits of a semaphore stand together. */
-    Waiter.Line permits(Supplier<Waiter.Line> fresh) {
-        Waiter.Line made = permits;
+    Waiter.Queue permits(Supplier<Waiter.Queue> fresh) {
+        Waiter.Queue made = permits;
         if (made == null) {
             PERMITS.compareAndSet(this, null, fresh.get());
             return permits(fresh);
@@ -94,7 +94,7 @@ final class KeyContext extends Deliveries implements WaitingFlows.Key {
 
     /** A flow has it of which the store could not tell a try of this client whether it is in. */
     boolean isInUse() {
-        return inUse != null && inUse.isHeld();
+        return recallable instanceof Hold inUse && inUse.isHeld();
     }
 
     /** From now on they stand in another; inside an event. */

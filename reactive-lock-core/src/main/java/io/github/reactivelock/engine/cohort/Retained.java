@@ -25,7 +25,7 @@ final class Retained implements Phase {
     void leave() {
         cohort.enter(IDLE);
         cohort.engine.retention.remove(this);
-        cohort.keyContext.retained = null;
+        cohort.keyContext.recallable = null;
         cohort.keyContext.depart();
     }
 
@@ -39,7 +39,7 @@ final class Retained implements Phase {
     @Override
     public void giveUp() {
         cohort.engine.retention.remove(this);
-        cohort.keyContext.retained = null;
+        cohort.keyContext.recallable = null;
         cohort.giveBack(grant.claim);
         cohort.keyContext.depart();
     }

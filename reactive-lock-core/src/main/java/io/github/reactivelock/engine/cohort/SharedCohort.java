@@ -70,7 +70,7 @@ final class SharedCohort extends Cohort {
     /** It may have gone on to another cohort before the order to leave this one came. */
     @Override
     void left(Waiter waiter) {
-        Waiter.Line now = waiter.line();
+        Waiter.Queue now = waiter.queue();
         if (now == this || now == null) {
             super.left(waiter);
         } else {

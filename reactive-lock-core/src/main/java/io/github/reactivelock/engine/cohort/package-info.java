@@ -13,7 +13,7 @@
  * <tr><td>{@code Deliveries}</td><td>what is left to deliver on the thread that delivers</td><td>the work
  * scheduler</td></tr>
  * <tr><td>{@link io.github.reactivelock.engine.cohort.Cohort}, {@code OrderedCohort}, {@code SharedCohort},
- * {@code PermitLine}</td><td>idle, asking, held, passing, retained</td><td>events of the key</td></tr>
+ * {@code PermitQueue}</td><td>idle, asking, held, passing, retained</td><td>events of the key</td></tr>
  * <tr><td>{@code Retention}</td><td>what is kept, which keys were called back</td><td>any thread</td></tr>
  * <tr><td>{@code ClaimBatcher}</td><td>shut, open</td><td>events of the key</td></tr>
  * <tr><td>{@code SignalRouter}</td><td>the one subscription to the store's signals</td><td>a driver's thread</td></tr>

@@ -246,7 +246,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     private final class LaterKey extends Waiter {
 
         LaterKey(String key, Waiter before) {
-            super(KeysInOrder.this.locks, key, KeysInOrder.this.options, KeysInOrder.this.mode);
+            super(KeysInOrder.this.locks, key, KeysInOrder.this.options, KeysInOrder.this.mode());
             this.metOthers = before.metOthers;
             this.state = FlowState.WAITING;
         }

@@ -44,16 +44,16 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     }
 
     /** Where a flow waits. */
-    public interface Line {
+    public interface Queue {
         void join(Waiter waiter);
 
-        /** As an event of the line: the waiter is that event itself. */
+        /** As an event of the queue: the waiter is that event itself. */
         void joined(Waiter waiter);
 
         void leave(Waiter waiter);
 
         /**
-         * The time of one is up. It leaves in an event of the line, unless its grant is before that event, and hears
+         * The time of one is up. It leaves in an event of the queue, unless its grant is before that event, and hears
          * what is known of the store.
          */
         void timedOut(Waiter waiter);
@@ -67,17 +67,17 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     final Locks locks;
     public final String key;
     public final LockOptions options;
-    public final Claim.Mode mode;
+    public final boolean tries;
     volatile FlowState state = FlowState.NEW;
     private long since;
-    private volatile @Nullable Line line;
+    private volatile @Nullable Queue queue;
     private volatile @Nullable Disposable timeout;
     /** Another had the lock while this flow waited, for this key or one before it; written and read inside events. */
     boolean metOthers;
-    /** None where there is no listener, or the flow is not in line yet. */
+    /** None where there is no listener, or the flow is not in queue yet. */
     public volatile @Nullable HeardRequest heard;
 
-    /** Its neighbours in the line; touched only by that, {@link WaitingFlows}. */
+    /** Its neighbours in the queue; touched only by that, {@link WaitingFlows}. */
     @Nullable
     Waiter ahead;
 
@@ -88,7 +88,11 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
         this.locks = locks;
         this.key = key;
         this.options = options;
-        this.mode = mode;
+        this.tries = mode == Claim.Mode.TRY;
+    }
+
+    public final Claim.Mode mode() {
+        return tries ? Claim.Mode.TRY : Claim.Mode.QUEUE;
     }
 
     @Override
@@ -177,13 +181,13 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     }
 
     /**
-     * Joins a line. Its time is armed afterwards, so that what it takes to ask, classes to load among it, is no part of
+     * Joins a queue. Its time is armed afterwards, so that what it takes to ask, classes to load among it, is no part of
      * it.
      */
-    public final void start(Line line, long now) {
+    public final void start(Queue queue, long now) {
         this.since = now;
-        this.line = line;
-        line.join(this);
+        this.queue = queue;
+        queue.join(this);
         Services services = locks.services();
         Opening opening = services.gate.opening;
         if (opening.wasAnswered) {
@@ -227,19 +231,19 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
         return false;
     }
 
-    /** Goes on waiting in another line; inside the events of both. */
-    public final void moveTo(Line other) {
-        line = other;
+    /** Goes on waiting in another queue; inside the events of both. */
+    public final void moveTo(Queue other) {
+        queue = other;
     }
 
-    public final @Nullable Line line() {
-        return line;
+    public final @Nullable Queue queue() {
+        return queue;
     }
 
-    /** It has joined the line, whose event it is. */
+    /** It has joined the queue, whose event it is. */
     @Override
     public final void handle() {
-        Line joined = line;
+        Queue joined = queue;
         if (joined != null) {
             joined.joined(this);
         }
@@ -282,13 +286,13 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     }
 
     private void timedOut() {
-        Line joined = line;
+        Queue joined = queue;
         if (joined != null) {
             joined.timedOut(this);
         }
     }
 
-    /** Called in an event of the line; false if the turn came before. */
+    /** Called in an event of the queue; false if the turn came before. */
     public final boolean stopInTime() {
         boolean stopped = stopWaiting(FlowState.OVER);
         if (stopped) {
@@ -298,7 +302,7 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     }
 
     /**
-     * Called in an event of the line, after {@link #stopInTime}, with why nothing says that another has the lock, if
+     * Called in an event of the queue, after {@link #stopInTime}, with why nothing says that another has the lock, if
      * nothing does.
      */
     public final void tellTimedOut(@Nullable Throwable unanswered) {
@@ -348,7 +352,7 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     /** Called by the thread that ended the wait without a grant. */
     final void leaveLine() {
         disarm();
-        Line joined = line;
+        Queue joined = queue;
         if (joined != null) {
             log.trace("lock '{}': a flow stopped waiting", key);
             joined.leave(this);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The flows that stand in a {@code Cohort}, in the order in which they came, and can leave it at any place. Each flow
- * knows its neighbours, so a line takes no memory of its own; a flow stands in one line at most. Touched only inside
+ * knows its neighbours, so a queue takes no memory of its own; a flow stands in one queue at most. Touched only inside
  * its key's events.
  */
 public final class WaitingFlows {

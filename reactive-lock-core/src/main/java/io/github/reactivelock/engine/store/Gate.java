@@ -61,7 +61,7 @@ public final class Gate extends Mailbox {
     private final Set<Question> claims = new LinkedHashSet<>();
     public final Opening opening = new Opening(this);
     /** Counted before it is there and until it has left, so that no later question overtakes it. */
-    private final AtomicInteger inLine = new AtomicInteger();
+    private final AtomicInteger waiting = new AtomicInteger();
 
     private final AtomicInteger leftInSilence = new AtomicInteger();
     /** When the first of them left. */
@@ -122,14 +122,14 @@ public final class Gate extends Mailbox {
 
     /** A claim whose turn came has left by now: those that come later may not stand behind it any more. */
     public void gone() {
-        inLine.decrementAndGet();
+        waiting.decrementAndGet();
     }
 
     /** A question that waits here is not wanted any more. */
     public void remove(Question unwanted) {
         post(() -> {
             if (claims.remove(unwanted) || releases.remove(unwanted)) {
-                inLine.decrementAndGet();
+                waiting.decrementAndGet();
             }
         });
     }
@@ -137,7 +137,7 @@ public final class Gate extends Mailbox {
     /** No answer is waited for any more to a claim that left. */
     public void settled() {
         window.settled();
-        if (inLine.get() > 0) {
+        if (waiting.get() > 0) {
             post(this::goOn);
         }
     }
@@ -200,7 +200,7 @@ public final class Gate extends Mailbox {
         return timing.silence(patience, whySilent(key));
     }
 
-    /** Of what waits in line: the server that keeps others from leaving need not be the one that keeps its own lock. */
+    /** Of what waits here: the server that keeps others from leaving need not be the one that keeps its own lock. */
     private String reasonSince(long since) {
         Unanswered known = unanswered;
         Claim first = firstInSilence;
@@ -237,7 +237,7 @@ public final class Gate extends Mailbox {
 
     /** True if a release may leave now; otherwise it is to be {@linkplain #addRelease added}. */
     public boolean isOpen() {
-        return inLine.get() == 0 && backend.isReady() && !isSilent();
+        return waiting.get() == 0 && backend.isReady() && !isSilent();
     }
 
     /** A question leaves. */
@@ -257,7 +257,7 @@ public final class Gate extends Mailbox {
             opening.open();
             leftInSilence.set(0);
         }
-        if (inLine.get() > 0) {
+        if (waiting.get() > 0) {
             post(this::goOn);
         }
     }
@@ -283,10 +283,10 @@ public final class Gate extends Mailbox {
         add(release, releases);
     }
 
-    private void add(Question question, Collection<Question> line) {
-        inLine.incrementAndGet();
+    private void add(Question question, Collection<Question> queue) {
+        waiting.incrementAndGet();
         post(() -> {
-            line.add(question);
+            queue.add(question);
             goOn();
         });
     }
@@ -309,7 +309,7 @@ public final class Gate extends Mailbox {
     }
 
     void goOnIfWanted() {
-        if (inLine.get() > 0) {
+        if (waiting.get() > 0) {
             goOn();
         }
     }
@@ -343,7 +343,7 @@ public final class Gate extends Mailbox {
         Question next = null;
         if (!releases.isEmpty()) {
             next = takeFirst(releases);
-            inLine.decrementAndGet();
+            waiting.decrementAndGet();
         } else if (!claims.isEmpty() && window.lets()) {
             next = takeFirst(claims);
         }
@@ -353,8 +353,8 @@ public final class Gate extends Mailbox {
         return next != null;
     }
 
-    private static Question takeFirst(Set<Question> line) {
-        Iterator<Question> questions = line.iterator();
+    private static Question takeFirst(Set<Question> queue) {
+        Iterator<Question> questions = queue.iterator();
         Question first = questions.next();
         questions.remove();
         return first;
@@ -366,7 +366,7 @@ public final class Gate extends Mailbox {
         refused.addAll(claims);
         releases.clear();
         claims.clear();
-        inLine.addAndGet(-refused.size());
+        waiting.addAndGet(-refused.size());
         refused.forEach(question -> question.refuse(failure));
     }
 }

@@ -58,7 +58,7 @@ public final class Renewals {
         List<Due> batch = new ArrayList<>();
         Due next = due.poll();
         while (next != null) {
-            if (!next.isOver()) { // the line may have been long
+            if (!next.isOver()) { // the queue may have been long
                 batch.add(next);
             }
             next = batch.size() < BATCH ? due.poll() : null;

@@ -23,9 +23,9 @@ public final class Window {
     private final Timing timing;
     private final AtomicInteger unanswered = new AtomicInteger();
     /**
-     * Those of them that stand in a line of the backend: the store has not got them, and they take no turn from others.
+     * Those of them that the backend holds back: the store has not got them, and they take no turn from others.
      */
-    private final AtomicInteger inLine = new AtomicInteger();
+    private final AtomicInteger heldBack = new AtomicInteger();
 
     private final AtomicInteger width = new AtomicInteger(MOST);
     /** In about the order in which they left. */
@@ -50,7 +50,7 @@ public final class Window {
     /** True if one more claim may leave, which is counted then. */
     boolean lets() {
         int then = unanswered.incrementAndGet();
-        boolean lets = then <= MOST && then - inLine.get() <= width.get();
+        boolean lets = then <= MOST && then - heldBack.get() <= width.get();
         if (!lets) {
             unanswered.decrementAndGet();
         }
@@ -62,14 +62,14 @@ public final class Window {
         unanswered.decrementAndGet();
     }
 
-    /** One that left was seen in a line of the backend. */
+    /** One that left was seen to be held back by the backend. */
     void stands() {
-        inLine.incrementAndGet();
+        heldBack.incrementAndGet();
     }
 
     /** It is there no more, or is about to be settled. */
     void standsNoMore() {
-        inLine.decrementAndGet();
+        heldBack.decrementAndGet();
     }
 
     /** This one is not waited for any more, and its time is not over. */
@@ -142,7 +142,7 @@ public final class Window {
     void late(long leftAt) {
         if (leftAt - inTimeAt >= 0 && leftAt - narrowedAt >= 0) {
             narrowedAt = timing.silentNow();
-            width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get() - inLine.get()) / 2));
+            width.updateAndGet(before -> Math.max(LEAST, Math.min(before, unanswered.get() - heldBack.get()) / 2));
         }
     }
 }

@@ -10,7 +10,7 @@
  * <tr><th>class</th><th>state</th><th>runs on</th></tr>
  * <tr><td>{@code Opening}</td><td>asked, answered; its Javadoc has the table</td><td>any thread</td></tr>
  * <tr><td>{@code Window}</td><td>how many may be on their way</td><td>any thread; its counts are lock-free</td></tr>
- * <tr><td>{@code Permit}</td><td>counted, in a line of the backend, settled; its Javadoc has the table</td><td>events
+ * <tr><td>{@code Permit}</td><td>counted, held back, settled; its Javadoc has the table</td><td>events
  * of the claim's key; its time, any thread</td></tr>
  * <tr><td>{@code Gate}, {@link io.github.reactivelock.engine.store.StoreAnswer}</td><td>one mailbox of what waits to
  * leave</td><td>the asking thread, a driver's thread, the timer</td></tr>

@@ -15,7 +15,7 @@ public final class CohortInside {
      * @param owner of a grant
      * @return false if it is the claim of one flow, or of those that want the whole lock
      */
-    public static boolean isOfALine(ClaimOwner owner) {
-        return owner instanceof PermitLine.Lane;
+    public static boolean isOfAPermitQueue(ClaimOwner owner) {
+        return owner instanceof PermitQueue.Lane;
     }
 }

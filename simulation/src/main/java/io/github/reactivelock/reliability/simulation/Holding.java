@@ -71,7 +71,8 @@ final class Holding {
 
     /** Whether its permits may go to flows of that client that wait for more of the same. */
     boolean isOfTheLineOf(String refused) {
-        return Simulated.isOfALine(handle) && claim().startsWith(refused.substring(0, refused.lastIndexOf('.') + 1));
+        return Simulated.isOfAPermitQueue(handle)
+                && claim().startsWith(refused.substring(0, refused.lastIndexOf('.') + 1));
     }
 
     /** The store's token, without the passes. */

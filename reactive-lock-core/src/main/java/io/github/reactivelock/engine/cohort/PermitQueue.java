@@ -21,9 +21,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows of this process that want the same number of permits of one semaphore. They stand in one line, and before
+ * The flows of this process that want the same number of permits of one semaphore. They stand in one queue, and before
  * it are lanes: as many as there are flows for, and as have room in the semaphore. Each {@link Lane} is a cohort with a
- * claim of its own, so the store counts what each has. What a flow gives back goes to the next in the line without
+ * claim of its own, so the store counts what each has. What a flow gives back goes to the next in the queue without
  * asking the store, until the budget of its lane is spent. Touched only inside its key's events.
  *
  * <p>After each event as many lanes try to get a grant as flows wait, or all that there may be. A lane that no flow
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * flows that want them. A claim that fails ends the wait of one flow, as it would if each had its own, and of all where
  * no other claim is left.
  */
-final class PermitLine implements Waiter.Line {
+final class PermitQueue implements Waiter.Queue {
 
     /**
      * Nanoseconds after a claim that failed before another is made in its place, so that one refusal costs one flow.
@@ -53,7 +53,7 @@ final class PermitLine implements Waiter.Line {
     /** How many lanes have failed a moment ago. */
     private int resting;
 
-    PermitLine(Engine engine, KeyContext keyContext) {
+    PermitQueue(Engine engine, KeyContext keyContext) {
         this.engine = engine;
         this.keyContext = keyContext;
         this.waiting = new WaitingFlows(keyContext);
@@ -87,7 +87,7 @@ final class PermitLine implements Waiter.Line {
     @Override
     public void leave(Waiter waiter) {
         keyContext.post(() -> {
-            Waiter.Line now = waiter.line();
+            Waiter.Queue now = waiter.queue();
             if (now != null && now != this) { // its flow went on before this order to leave came
                 now.leave(waiter);
             } else if (waiting.leave(waiter)) {
@@ -99,7 +99,7 @@ final class PermitLine implements Waiter.Line {
     @Override
     public void timedOut(Waiter waiter) {
         keyContext.post(() -> {
-            Waiter.Line now = waiter.line();
+            Waiter.Queue now = waiter.queue();
             if (now != null && now != this) {
                 now.timedOut(waiter);
             } else if (waiter.stopInTime()) {
@@ -135,7 +135,7 @@ final class PermitLine implements Waiter.Line {
         engine.services.timing.after(PAUSE, () -> keyContext.post(this::rested));
     }
 
-    /** Where the store has not shown that it serves this line, the claims that it has not answered decide for all. */
+    /** Where the store has not shown that it serves this queue, the claims that it has not answered decide for all. */
     private void rested() {
         if (used == 0 || isServed()) {
             resting--;
@@ -212,7 +212,7 @@ final class PermitLine implements Waiter.Line {
         private boolean failed;
 
         Lane() {
-            super(PermitLine.this.engine, PermitLine.this.keyContext, PermitLine.this.waiting);
+            super(PermitQueue.this.engine, PermitQueue.this.keyContext, PermitQueue.this.waiting);
         }
 
         /** Its claim has the name of the flow that no other lane tries for. */

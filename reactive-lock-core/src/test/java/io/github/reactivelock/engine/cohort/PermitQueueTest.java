@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import reactor.test.subscriber.TestSubscriber;
 
 /** How the flows of a process that want permits get them. */
-class PermitLineTest extends PermitFlows {
+class PermitQueueTest extends PermitFlows {
 
     @Test
     void flowsHaveAClaimForTheirPermitsAsFarAsThereIsRoom() {

@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
 /** How lanes of a line for permits are kept and end: by loss, silence, timeout, close. */
-class PermitLineEndsTest extends PermitFlows {
+class PermitQueueEndsTest extends PermitFlows {
 
     /** When no lane rests any more. */
     private static final Duration AFTER_A_FAILURE = Duration.ofMillis(600);
