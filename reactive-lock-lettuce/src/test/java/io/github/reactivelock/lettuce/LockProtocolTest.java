@@ -371,6 +371,79 @@ class LockProtocolTest {
         });
     }
 
+    @Test
+    void aRecallGoesToTheOwnersClientAndTheNextClaimHasItsOwnName() {
+        LockBackend other = fixture.backend();
+        BlockingQueue<Signal> mine = fixture.signals(backend);
+        BlockingQueue<Signal> theirs = fixture.signals(other);
+        Claim owner = recallable();
+        Claim waiter = claim("a");
+        take(backend, owner);
+        assertThat(((LockInfo.Held) backend.inspect("a").block()).recallable()).isTrue();
+
+        queue(other, waiter);
+        backend.recall("a").block();
+
+        assertThat(next(mine)).isEqualTo(new Signal.Recall(owner.id()));
+        assertThat(next(mine)).isEqualTo(new Signal.Recall(owner.id()));
+        assertThat(theirs).isEmpty();
+        release(backend, owner);
+        assertThat(backend.inspect("a").block()).isInstanceOfSatisfying(LockInfo.Held.class, held -> {
+            assertThat(held.owner()).isEqualTo("a test");
+            assertThat(held.recallable()).isFalse();
+        });
+    }
+
+    /** It waits for what it has called back, and the release serves it as any other. */
+    @Test
+    void aTryBehindARecallableOwnerIsQueuedUnlessOthersThatLiveWait() {
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        Claim owner = recallable();
+        Claim tries = attempt();
+        take(backend, owner);
+        queue(backend, claim("a", Duration.ofMillis(1), Claim.Mode.QUEUE));
+        assertThat(next(signals)).isEqualTo(new Signal.Recall(owner.id()));
+        eventually("the one that waits is dead", () -> waiters() == 0);
+
+        queue(backend, tries);
+        assertThat(ask(backend, attempt())).isInstanceOf(ClaimResult.Busy.class);
+        queue(backend, tries);
+        release(backend, owner);
+
+        assertThat(next(signals)).isEqualTo(new Signal.Recall(owner.id()));
+        assertThat(next(signals)).isEqualTo(new Signal.Recall(owner.id()));
+        assertThat(((Signal.Grant) next(signals)).claimId()).isEqualTo(tries.id());
+    }
+
+    @Test
+    void aLockThatIsKeptBeyondItsHoldIsCalledBackFromNoClient() {
+        Claim owner = recallable();
+        take(backend, owner);
+
+        assertThat(backend.keep(owner, claim("a")).block()).isTrue();
+
+        assertThat(((LockInfo.Held) backend.inspect("a").block()).recallable()).isFalse();
+        assertThat(ask(backend, attempt())).isInstanceOf(ClaimResult.Busy.class);
+    }
+
+    /** By the server's own count: what a claim that waits and a try cost where the owner is not to be called back. */
+    @Test
+    void withoutRetentionNothingIsPublishedAndATryLooksAtNoQueue() {
+        take(backend, claim("a"));
+        queue(backend, claim("a"));
+        fixture.redis.configResetstat();
+
+        assertThat(ask(backend, attempt())).isInstanceOf(ClaimResult.Busy.class);
+        backend.recall("a").block();
+
+        assertThat(fixture.calls()).doesNotContainKeys("publish", "zrangebyscore", "hget", "zadd");
+    }
+
+    private static Claim recallable() {
+        Claim plain = claim("a");
+        return new Claim("a", plain.id(), plain.owner(), LEASE, plain.mode(), Claim.Keeping.RENEWED, Share.WHOLE, true);
+    }
+
     private static Claim attempt() {
         return claim("a", LEASE, Claim.Mode.TRY);
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.testkit.Feature;
@@ -101,6 +102,41 @@ class ShardedChannelsContractTest extends LockBackendContract {
         RedisFixture.release(backend, alive);
         RedisFixture.release(backend, dead); // its place would be there until its lease is over
         listening.dispose();
+        backend.close().block(Duration.ofSeconds(60));
+    }
+
+    /** A client that keeps locks may share the prefix; it listens to a channel of its own. */
+    @Test
+    void theOwnerOfAnotherKindIsCalledBackAndATryIsRefusedAtOnce() {
+        LockBackend keeping = LettuceLockBackend.using(client);
+        LockBackend backend = LettuceLockBackend.using(client, SHARDED);
+        BlockingQueue<Signal> theirs = new LinkedBlockingQueue<>();
+        Disposable listening = keeping.signals().subscribe(theirs::add);
+        assertThat(RedisFixture.next(theirs)).isInstanceOf(Signal.Reconnected.class);
+        Claim plain = RedisFixture.claim("kept");
+        Claim owner = new Claim(
+                "kept",
+                plain.id(),
+                plain.owner(),
+                plain.lease(),
+                plain.mode(),
+                plain.keeping(),
+                plain.share(),
+                true);
+        Claim tries = RedisFixture.claim("kept", plain.lease(), Claim.Mode.TRY);
+        Claim waits = RedisFixture.claim("kept");
+        RedisFixture.take(keeping, owner);
+
+        assertThat(RedisFixture.ask(backend, tries)).isInstanceOf(ClaimResult.Busy.class);
+        assertThat(RedisFixture.next(theirs)).isEqualTo(new Signal.Recall(owner.id()));
+        RedisFixture.queue(backend, waits);
+        assertThat(RedisFixture.next(theirs)).isEqualTo(new Signal.Recall(owner.id()));
+
+        RedisFixture.release(keeping, owner);
+        RedisFixture.take(backend, waits);
+        RedisFixture.release(backend, waits);
+        listening.dispose();
+        keeping.close().block(Duration.ofSeconds(60));
         backend.close().block(Duration.ofSeconds(60));
     }
 

@@ -111,7 +111,8 @@ public final class RedisBackendOptions {
     /**
      * Keeps a cluster's messages in the shard of their lock (sharded channels, Redis 7), instead of having them passed
      * on to every node: for clusters of many nodes. In return a wait costs a subscription and a second question, and a
-     * hold that never waited notices a forced release only when it is renewed. All processes that share a lock have to
+     * hold that never waited notices a forced release only when it is renewed, so no lock is kept by
+     * {@code withRetention}. All processes that share a lock have to
      * agree; those that do not are served late.
      *
      * @return a copy with sharded channels

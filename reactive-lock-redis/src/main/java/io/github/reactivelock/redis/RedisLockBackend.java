@@ -62,6 +62,9 @@ import reactor.core.scheduler.Scheduler;
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
  *       RedisBackendOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
+ *   <li><b>Recalls.</b> A claim that can be called back says so behind its name, and the owner's key keeps it. One that
+ *       is queued behind such an owner, or asks again, publishes a recall on the owner's channel in the same call.
+ *       A try does so too if none waits, and is queued then. Not with sharded channels, which belong to waiting claims.
  *   <li><b>Replicas.</b> With {@link RedisBackendOptions#withReplicas}, a claim that was granted is renewed once more
  *   and that
  *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
@@ -173,6 +176,17 @@ public abstract class RedisLockBackend implements QuorumNode {
     @Override
     public final boolean supports(Share share) {
         return true;
+    }
+
+    /** Not with {@link RedisBackendOptions#withShardedChannels}: an owner listens to none. */
+    @Override
+    public final boolean supportsRecall() {
+        return shards == null;
+    }
+
+    @Override
+    public final Mono<Void> recall(String key) {
+        return calls.run(key, "recall").then();
     }
 
     @Override
@@ -345,7 +359,8 @@ public abstract class RedisLockBackend implements QuorumNode {
 
     /** A claim, where its grant is pushed, and the name that people read. */
     private String who(Claim claim) {
-        return claim.id() + " " + grants.get() + " " + claim.owner();
+        String name = claim.recallable() ? RedisReplies.recallable(claim.owner()) : claim.owner();
+        return claim.id() + " " + grants.get() + " " + name;
     }
 
     private static LockEvent snapshot(String key, List<Object> reply) {

@@ -73,11 +73,13 @@ final class RedisReplicas {
     /** Lets a grant count only when replicas have it; the engine gives back one that never does. */
     Mono<ClaimResult> asked(Claim claim, Mono<ClaimResult> answer) {
         return Mono.defer(() -> {
-            if (claim.mode() == Claim.Mode.QUEUE) {
-                waiting.add(claim.id());
-            }
-            return answer.flatMap(result ->
-                    result instanceof ClaimResult.Granted ? confirmed(claim).thenReturn(result) : Mono.just(result));
+            waiting.add(claim.id());
+            return answer.flatMap(result -> {
+                if (result instanceof ClaimResult.Busy) {
+                    forget(claim);
+                }
+                return result instanceof ClaimResult.Granted ? confirmed(claim).thenReturn(result) : Mono.just(result);
+            });
         });
     }
 

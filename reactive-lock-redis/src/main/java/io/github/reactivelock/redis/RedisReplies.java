@@ -35,11 +35,25 @@ final class RedisReplies {
 
     private static final Pattern GRANT = Pattern.compile("grant (\\S{1,64}) " + TOKEN);
     private static final Pattern RECHECK = Pattern.compile("recheck (.{1,2048})", Pattern.DOTALL);
+    private static final Pattern RECALL = Pattern.compile("recall (\\S{1,64})");
     private static final Pattern FORCED = Pattern.compile("forced (\\S{1,64})");
     private static final Pattern ACQUIRED = Pattern.compile("acquired " + TOKEN + UNITS + " (.*)", Pattern.DOTALL);
     private static final Pattern RELEASED = Pattern.compile("released " + TOKEN + UNITS);
 
+    /** Behind the name of a claim that can be called back. No name has a control character. */
+    private static final String RECALLABLE = "\u001e";
+
     private RedisReplies() {}
+
+    /** The name of such a claim, as the script keeps it. */
+    static String recallable(String owner) {
+        return owner + RECALLABLE;
+    }
+
+    private static String owner(Object kept) {
+        String name = String.valueOf(kept);
+        return name.endsWith(RECALLABLE) ? name.substring(0, name.length() - 1) : name;
+    }
 
     /**
      * Whether the answer to a claim or a vote is one. Behind a great many dead claims the script says that it has to be
@@ -147,17 +161,18 @@ final class RedisReplies {
         int shown = isShared ? (int) number(reply, 8) : 0;
         List<LockInfo.Waiting> queue = new ArrayList<>();
         for (int i = isShared ? 9 + 4 * shown : 6; i < reply.size(); i += 2) {
-            queue.add(new LockInfo.Waiting(String.valueOf(reply.get(i)), micros(number(reply, i + 1))));
+            queue.add(new LockInfo.Waiting(owner(reply.get(i)), micros(number(reply, i + 1))));
         }
         return new LockInfo.Held(
                 key,
-                String.valueOf(reply.get(4)),
+                owner(reply.get(4)),
                 fencingToken(number(reply, 1)),
                 Duration.ofMillis(number(reply, 2)),
                 number(reply, 3),
                 micros(number(reply, 5)),
                 queue,
-                isShared ? shares(reply, shown) : null);
+                isShared ? shares(reply, shown) : null,
+                String.valueOf(reply.get(4)).endsWith(RECALLABLE));
     }
 
     private static LockInfo.Shares shares(List<Object> reply, int shown) {
@@ -188,6 +203,9 @@ final class RedisReplies {
             String key = names.key(matcher.group(1));
             return key == null ? null : new Signal.Recheck(key);
         }
+        if (matcher.usePattern(RECALL).matches()) {
+            return new Signal.Recall(matcher.group(1));
+        }
         return matcher.usePattern(FORCED).matches() ? new Signal.Suspect(matcher.group(1), LossReason.FORCED) : null;
     }
 
@@ -208,7 +226,7 @@ final class RedisReplies {
         }
         return released
                 ? new LockEvent.Released(key, fencingToken(token), (int) units)
-                : new LockEvent.Acquired(key, matcher.group(3), fencingToken(token), (int) units);
+                : new LockEvent.Acquired(key, owner(matcher.group(3)), fencingToken(token), (int) units);
     }
 
     private static long fencingToken(long token) {

@@ -4,16 +4,16 @@
 -- ARGV: verb, and what the verb needs
 --
 -- owner    "id channel label token" of the claim that has the lock; expires with its lease. The label of a share that
---          is alone is followed by "\31units capacity". As soon as another call has to do with it, and while claims
---          share the lock, "= units token", the units in use and the newest of their tokens; expires with the last of
---          their leases
+--          is alone is followed by "\31units capacity", that of a claim which can be called back by "\30". As soon as
+--          another call has to do with a lone share, and while claims share the lock, "= units token", the units in use
+--          and the newest of their tokens; expires with the last of their leases
 -- token    the last fencing token, without the engine's low bits, a time in microseconds; expires ten minutes after
 --          that time or after its last use. While a client watches for changes it is "+token deadline channel"
 -- queue    the waiting claims' ids in order of arrival, and with a negative score, those that share the lock: the
 --          millisecond at which the lease is over, below zero
 -- waiters  "lease deadline channel label" of each that waits; the deadline begins with a zero if this server had
---          confirmed the channel, so that it knows whether the client is there. The label of one that wants a share is
---          followed by "\31units capacity". Of each that shares the lock, "=units token channel label"
+--          confirmed the channel, so that it knows whether the client is there. The label is followed as the owner's.
+--          Of each that shares the lock, "=units token channel label"
 --
 -- A plus sign, at the end of the owner and at the beginning of the token, says: look whether there is a queue, a
 -- watcher or a share. While there is one, both have the sign, if they exist.
@@ -187,7 +187,7 @@ end
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
-  local PLUS, ZERO, EQUALS, WATCH_MICROS, MOST, AHEAD = 43, 48, 61, 60000000, 100, 100000
+  local RECALLABLE, PLUS, ZERO, EQUALS, WATCH_MICROS, MOST, AHEAD = 30, 43, 48, 61, 60000000, 100, 100000
   -- A claim's id, with channel and label where it may be granted; or a watcher's channel, a token.
   local me = ARGV[at + 1]
   local now, owner
@@ -267,6 +267,14 @@ local function answer(verb, k, at)
     end
   end
 
+  -- For one who only waits for the release. It may be lost, as any recall.
+  if verb == 'recall' then
+    if id and string.byte(label, -1) == RECALLABLE then
+      redis.pcall('PUBLISH', channel, 'recall ' .. id)
+    end
+    return 1
+  end
+
   -- The lock stays taken, by a claim that is used for nothing else. The first write is one that no server refuses.
   if verb == 'keep' then
     local kept = ARGV[at + 2]
@@ -277,6 +285,7 @@ local function answer(verb, k, at)
       return 0
     end
     call('PEXPIRE', OWNER, ARGV[at + 3])
+    label = string.match(label, '^[^\30]*') -- there is no client to call it back from
     call('SET', OWNER, kept .. ' ' .. channel .. ' ' .. label .. ' ' .. token .. sign, 'KEEPTTL')
     return 1
   end
@@ -620,7 +629,21 @@ local function answer(verb, k, at)
         left = first and 1 or first_end and math.max(-first_end - now_ms, 1) or 1 -- a waiting claim asks again at once
       end
     end
-    if not waits then
+    -- An owner that may have kept the lock for nothing is called back, by a try only if none waits before it.
+    local recalls = label and string.byte(label, -1) == RECALLABLE and verb ~= 'vote'
+    if recalls and not waits and sign == '+' then
+      for _, other in ipairs(call('ZRANGEBYSCORE', QUEUE, '(0', '+inf', 'LIMIT', 0, MOST)) do
+        local deadline = string.match(call('HGET', WAITERS, other) or '', '^%d+ (%d+) ')
+        if other == my_id or deadline and tonumber(deadline) * 1000 > now then
+          recalls = other == my_id
+          break
+        end
+      end
+    end
+    if recalls then
+      redis.pcall('PUBLISH', channel, 'recall ' .. id)
+    end
+    if not waits and (not recalls or is_sharded(string.match(who, '^%S+'))) then -- no channel would tell it of a grant
       return nil, left
     end
     put_sign()
@@ -636,20 +659,16 @@ local function answer(verb, k, at)
     outlast(QUEUE, WAITERS, lease)
     local behind = last and (last[2] and tonumber(last[2]) > 0 and last[1] or id)
     local deaf = is_deaf(string.match(who, '^%S+'), deadline)
-    return nil, left, added == 1 and units == WHOLE and behind or nil, deaf
+    return nil, left, added == 1 and units == WHOLE and behind or nil, deaf, true
   end
 
-  if verb == 'try' then
-    local granted = claim(false) or undecided and -1 or 0
+  if verb == 'claim' or verb == 'await' or verb == 'try' then
+    local granted, left, before, deaf, queued = claim(verb ~= 'try')
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
-    return granted
-  end
-  if verb == 'claim' or verb == 'await' then
-    local granted, left, before, deaf = claim(true)
-    if used and used ~= marked then
-      mark(OWNER, used, token, last_end, now_ms)
+    if verb == 'try' and not queued then
+      return granted or undecided and -1 or 0
     end
     known = known > 0 and known or now - 1 -- later grants have higher tokens
     return granted or { 0, left, known, before or deaf and '' or nil, deaf and 1 or nil }

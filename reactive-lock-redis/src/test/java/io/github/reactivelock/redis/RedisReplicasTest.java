@@ -80,4 +80,23 @@ class RedisReplicasTest {
                 .as("of a claim that nobody waits for")
                 .verifyComplete();
     }
+
+    @Test
+    void aTryThatIsQueuedAsksWhenItsGrantIsPushedAndOneThatIsRefusedDoesNot() {
+        RedisReplicas replicas = new RedisReplicas(
+                claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), Pauses.ofThisProcess());
+        Claim queued = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.TRY);
+        Claim busy = new Claim("k", "id.1", "owner", Duration.ofSeconds(1), Claim.Mode.TRY);
+        Mono<ClaimResult> behind = Mono.just(new ClaimResult.Queued(Duration.ofSeconds(1)));
+        StepVerifier.create(replicas.asked(queued, behind)).expectNextCount(1).verifyComplete();
+        StepVerifier.create(replicas.asked(busy, Mono.just(new ClaimResult.Busy())))
+                .expectNextCount(1)
+                .verifyComplete();
+
+        StepVerifier.create(replicas.unconfirmed(new Signal.Grant("id.0", 4096)))
+                .expectNext(new Signal.RecheckClaim("id.0"))
+                .verifyComplete();
+        StepVerifier.create(replicas.unconfirmed(new Signal.Grant("id.1", 4096)))
+                .verifyComplete();
+    }
 }

@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
@@ -59,6 +60,21 @@ class RedisRepliesTest {
                 .isEqualTo(new Signal.Recheck("}\u00a0x"));
         assertThat(RedisReplies.signal(names, "forced AAAAAAAAAAAAAAAAAAAAAA"))
                 .isEqualTo(new Signal.Suspect("AAAAAAAAAAAAAAAAAAAAAA", LossReason.FORCED));
+        assertThat(RedisReplies.signal(names, "recall AAAAAAAAAAAAAAAAAAAAAA"))
+                .isEqualTo(new Signal.Recall("AAAAAAAAAAAAAAAAAAAAAA"));
+    }
+
+    @Test
+    void thatAClaimCanBeCalledBackIsNoPartOfItsName() {
+        String kept = RedisReplies.recallable("me");
+        assertThat(RedisReplies.event("a", "acquired 7 " + kept))
+                .isEqualTo(new LockEvent.Acquired("a", "me", 7L << 12));
+        assertThat(RedisReplies.info("a", List.of(0L, 7L, 1_000L, 1L, kept, 5L, kept, 5L)))
+                .isInstanceOfSatisfying(LockInfo.Held.class, held -> {
+                    assertThat(held.recallable()).isTrue();
+                    assertThat(held.owner()).isEqualTo("me");
+                    assertThat(held.queue().get(0).owner()).isEqualTo("me");
+                });
     }
 
     @Test
