@@ -40,6 +40,7 @@ const sidebar = [
     items: [
       { text: 'Semantics', link: '/semantics' },
       { text: 'Read locks and semaphores', link: '/shares' },
+      { text: 'The lock that stays', link: '/retention' },
       { text: 'Jobs on many nodes', link: '/jobs' },
       { text: 'Leader election', link: '/election' },
       { text: 'Spring Boot', link: '/spring-boot' },

@@ -20,6 +20,9 @@ final class Locks {
         LockInfo.Shares shares = held.shares();
         facts.row("state", shares == null ? "held" : "shared by " + shares.holders() + ", units " + shares.units());
         facts.row("owner", held.owner());
+        if (held.recallable()) {
+            facts.row("recallable", "its client may keep it while no flow there is in");
+        }
         facts.row("token", token(held));
         facts.row("held for", Durations.shown(held.age()));
         facts.row("lease left", Durations.shown(held.remaining()));
@@ -72,6 +75,9 @@ final class Locks {
                 .with("leaseLeftMillis", Durations.millis(held.remaining()))
                 .with("waiters", held.waiters())
                 .with("queue", held.queue().stream().map(Locks::json).toList());
+        if (held.recallable()) {
+            return known.with("recallable", true);
+        }
         LockInfo.Shares shares = held.shares();
         return shares == null
                 ? known

@@ -44,3 +44,11 @@ public fun LockOptions.withMinHold(minHold: Duration): LockOptions = withMinHold
  * @return a changed copy
  */
 public fun LockOptions.withLockDelay(lockDelay: Duration): LockOptions = withLockDelay(lockDelay.toJavaDuration())
+
+/**
+ * Keeps a lock that no flow needs for the next flow of its client, for this long at most.
+ *
+ * @param retention at least 1 millisecond, or [IllegalArgumentException] is thrown; not more than the lease
+ * @return a changed copy
+ */
+public fun LockOptions.withRetention(retention: Duration): LockOptions = withRetention(retention.toJavaDuration())

@@ -55,6 +55,7 @@ class ArchitectureTest {
                 .withMaxHold(9.seconds)
                 .withMinHold(3.seconds)
                 .withLockDelay(700.milliseconds)
+                .withRetention(2.seconds)
 
         assertThat(options).hasToString(
             LockOptions
@@ -64,6 +65,7 @@ class ArchitectureTest {
                 .withMaxHold(java.time.Duration.ofSeconds(9))
                 .withMinHold(java.time.Duration.ofSeconds(3))
                 .withLockDelay(java.time.Duration.ofMillis(700))
+                .withRetention(java.time.Duration.ofSeconds(2))
                 .toString(),
         )
         assertThatThrownBy { LockOptions.defaults().withLease(Duration.INFINITE) }

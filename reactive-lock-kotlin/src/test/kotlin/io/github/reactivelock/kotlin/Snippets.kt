@@ -109,7 +109,8 @@ internal abstract class Snippets(
         val patient = lock.with(LockOptions.defaults().withWaitTimeout(2.seconds).withMaxHold(5.minutes))
         val jobs = lock.with(LockOptions.defaults().withMinHold(20.seconds))
         val careful = lock.with(LockOptions.defaults().withLockDelay(15.seconds))
-        println(listOf(patient, jobs, careful))
+        val keeping = lock.with(LockOptions.defaults().withRetention(5.seconds))
+        println(listOf(patient, jobs, careful, keeping))
     }
 
     suspend fun look() {

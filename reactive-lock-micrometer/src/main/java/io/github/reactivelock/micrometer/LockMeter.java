@@ -33,7 +33,16 @@ public enum LockMeter implements MeterDocumentation {
     RELEASE_FAILED("reactive.lock.release.failed", "releases that were not confirmed", Meter.Type.COUNTER),
 
     /** Grants that one flow of the client left to the next, without a question to the store. */
-    PASSED("reactive.lock.passed", "grants that were passed on in the process", Meter.Type.COUNTER);
+    PASSED("reactive.lock.passed", "grants that were passed on in the process", Meter.Type.COUNTER),
+
+    /** Flows that got a lock which the client had kept; they count as passed too. */
+    RETENTION_HIT("reactive.lock.retention.hit", "grants of a lock that was kept", Meter.Type.COUNTER),
+
+    /** Questions to the store for a lock that may be kept and was not. */
+    RETENTION_MISSED("reactive.lock.retention.missed", "questions for a lock that was not kept", Meter.Type.COUNTER),
+
+    /** Grants that another client called back, also while a flow was in. */
+    RECALLED("reactive.lock.recalled", "grants that another client called back", Meter.Type.COUNTER);
 
     private final String name;
     private final String description;

@@ -23,6 +23,9 @@ final class LockMeters {
     final Counter renewalFailed;
     final Counter releaseFailed;
     final Counter passed;
+    final Counter retentionHit;
+    final Counter retentionMissed;
+    final Counter recalled;
     private final Map<LossReason, Counter> lost = new EnumMap<>(LossReason.class);
 
     LockMeters(MeterRegistry registry, String lock, String store, String kind) {
@@ -36,6 +39,9 @@ final class LockMeters {
         this.renewalFailed = counter(registry, LockMeter.RENEWAL_FAILED, tags);
         this.releaseFailed = counter(registry, LockMeter.RELEASE_FAILED, tags);
         this.passed = counter(registry, LockMeter.PASSED, tags);
+        this.retentionHit = counter(registry, LockMeter.RETENTION_HIT, tags);
+        this.retentionMissed = counter(registry, LockMeter.RETENTION_MISSED, tags);
+        this.recalled = counter(registry, LockMeter.RECALLED, tags);
         for (LossReason reason : LossReason.values()) {
             lost.put(reason, counter(registry, LockMeter.LOST, tags.and(Keys.REASON.asString(), word(reason))));
         }

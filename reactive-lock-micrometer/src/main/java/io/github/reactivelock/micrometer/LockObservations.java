@@ -148,6 +148,28 @@ public final class LockObservations implements LockListener {
     }
 
     @Override
+    public void retentionHit(LockRequest request) {
+        Watched wait = watched.get(request);
+        if (wait != null) {
+            wait.meters.retentionHit.increment();
+        }
+    }
+
+    @Override
+    public void retentionMissed(LockRequest request) {
+        Watched wait = watched.get(request);
+        if (wait != null) {
+            wait.meters.retentionMissed.increment();
+        }
+    }
+
+    /** Of no request; candidates of an election keep nothing. */
+    @Override
+    public void recalled(String key) {
+        locks.of(key).recalled.increment();
+    }
+
+    @Override
     public void acquired(LockRequest request, long fencingToken, Duration waited) {
         Watched wait = stopWaiting(request, "acquired", null);
         if (wait != null) {

@@ -3,8 +3,11 @@ package io.github.reactivelock.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.HoldState;
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.micrometer.Locks.Request;
+import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LossReason;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Counter;
@@ -20,6 +23,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** What is counted of locks. */
 class LockMetersTest {
@@ -108,6 +112,23 @@ class LockMetersTest {
         assertThat(registry.getMeters().stream().map(meter -> meter.getId().getName()))
                 .as("not counted twice")
                 .doesNotContain("reactive.lock.hold.at.risk");
+    }
+
+    @Test
+    void hitsMissesAndRecallsOfALockThatIsKeptAreCounted() {
+        try (Locks locks = new Locks(listener)) {
+            LockClient keeping = locks.client.with(LockOptions.defaults().withRetention(Duration.ofSeconds(30)));
+            for (int flow = 0; flow < 3; flow++) {
+                Locks.get(keeping.withLock("order:1", Mono.empty()));
+            }
+            locks.backend.forge(new Signal.Recall(locks.backend.claims().get(0).id()));
+            Locks.get(keeping.withLock("order:1", Mono.empty()));
+        }
+
+        assertThat(counter(LockMeter.RETENTION_HIT).count()).isEqualTo(2);
+        assertThat(counter(LockMeter.RETENTION_MISSED).count()).isEqualTo(2);
+        assertThat(counter(LockMeter.RECALLED).count()).isEqualTo(1);
+        assertThat(counter(LockMeter.PASSED).count()).isEqualTo(2);
     }
 
     @Test

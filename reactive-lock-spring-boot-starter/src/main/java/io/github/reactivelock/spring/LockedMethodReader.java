@@ -38,11 +38,12 @@ final class LockedMethodReader {
             LockedMethod.Kind kind = kind(method, annotation.ifFree());
             HandleParameter handle = HandleParameter.of(method);
             LockKey key = new LockKey(resolved(annotation.name()), resolved(annotation.key()), method, beans);
-            LockClient client = sharing(annotation, client(resolved(annotation.client())));
+            LockClient named = client(resolved(annotation.client()));
+            LockClient client = sharing(annotation, with(named, options(annotation, named.options())));
             return new LockedMethod(
                     nameOf(method),
                     kind,
-                    client.with(options(annotation, client.options())),
+                    client,
                     annotation.ifFree(),
                     key,
                     handle,
@@ -146,12 +147,21 @@ final class LockedMethodReader {
         }
     }
 
+    private static LockClient with(LockClient client, LockOptions options) {
+        try {
+            return client.with(options);
+        } catch (UnsupportedOperationException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
+    }
+
     private LockOptions options(WithLock annotation, LockOptions defaults) {
         LockOptions options = defaults;
         options = changed(options, "waitTimeout", annotation.waitTimeout(), options::withWaitTimeout);
         options = changed(options, "lease", annotation.lease(), options::withLease);
         options = changed(options, "maxHold", annotation.maxHold(), options::withMaxHold);
         options = changed(options, "minHold", annotation.minHold(), options::withMinHold);
+        options = changed(options, "retention", annotation.retention(), retention(options));
         if (annotation.fairness().length > 1) {
             throw new IllegalArgumentException(
                     "its fairness is " + Arrays.toString(annotation.fairness()) + "; leave one of them");
@@ -159,6 +169,10 @@ final class LockedMethodReader {
         return annotation.fairness().length == 0
                 ? options
                 : options.withFairness(annotation.fairness()[0]);
+    }
+
+    private static Function<Duration, LockOptions> retention(LockOptions options) {
+        return time -> time.isZero() ? options.withoutRetention() : options.withRetention(time);
     }
 
     private LockOptions changed(

@@ -87,6 +87,15 @@ public @interface WithLock {
     String minHold() default "";
 
     /**
+     * For how long a lock that no call needs is kept for the next one of this process, without a question to the store.
+     * See {@link LockOptions#withRetention}. Not with FIFO, a minimum hold, or permits and read locks; those take
+     * {@code 0s} where the client keeps locks.
+     *
+     * @return a duration, not more than the lease; {@code 0s} for not at all; empty for the client's
+     */
+    String retention() default "";
+
+    /**
      * Runs the method only if the lock is free: if it is taken, the publisher completes empty, and a suspend function
      * returns null. So such a suspend function returns a nullable type or {@code Unit}.
      *

@@ -51,6 +51,16 @@ class ClientTest {
             return Mono.empty();
         }
 
+        @WithLock(name = "kept", client = "second", retention = "5s")
+        public Mono<Void> kept() {
+            return Mono.empty();
+        }
+
+        @WithLock(name = "counted", client = "second", retention = "0s", shared = true)
+        public Mono<Void> notKept() {
+            return Mono.empty();
+        }
+
         @Override
         public void destroy() {
             ending.set(atItsEnd.thenReturn("done")
@@ -114,6 +124,19 @@ class ClientTest {
             assertThat(options.fairness()).isEqualTo(Fairness.FIFO);
             assertThat(options.owner()).contains("me");
             assertThat(options.isReleaseAwaited()).isFalse();
+        }
+    }
+
+    @Test
+    void aMethodMayKeepItsLockForTheNextCallOrNotAtAll() {
+        try (var context = Contexts.of(Map.of("lease", "7s"), Clients.class, Jobs.class)) {
+            Jobs jobs = context.getBean(Jobs.class);
+            AtomicReference<LockRequest> last = context.getBean(Requests.class).last;
+
+            jobs.kept().block();
+            assertThat(last.get().options().retention()).contains(Duration.ofSeconds(5));
+            jobs.notKept().block();
+            assertThat(last.get().options().retention()).isEmpty();
         }
     }
 

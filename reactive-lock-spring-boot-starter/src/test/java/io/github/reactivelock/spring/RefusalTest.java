@@ -229,6 +229,20 @@ class RefusalTest {
         }
     }
 
+    static class KeptTooLong {
+        @WithLock(name = "a", retention = "31s")
+        public Mono<String> work() {
+            return Mono.empty();
+        }
+    }
+
+    static class KeptAndShared {
+        @WithLock(name = "a", retention = "5s", shared = true)
+        public Mono<String> work() {
+            return Mono.empty();
+        }
+    }
+
     static class TwoOrders {
         @WithLock(
                 name = "a",
@@ -244,6 +258,8 @@ class RefusalTest {
         refused(ShortLease.class, "its lease '5ms' will not do: lease must be at least 100 ms");
         refused(ShortHold.class, "its maxHold 'PT0.005S' will not do: maxHold must be at least 100 ms");
         refused(LongerThanTheLongest.class, "minHold of PT2S is longer than maxHold of PT1S");
+        refused(KeptTooLong.class, "a retention of PT31S cannot be: it is longer than the lease of PT30S");
+        refused(KeptAndShared.class, "a retention of PT5S cannot be: only a lock that is not shared can be kept");
         refused(TwoOrders.class, "its fairness is [FIFO, COHORT]; leave one of them");
     }
 

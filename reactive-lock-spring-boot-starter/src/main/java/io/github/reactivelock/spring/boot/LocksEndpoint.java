@@ -67,7 +67,7 @@ final class LocksEndpoint {
 
     private static LockDescriptor described(LockInfo lock) {
         if (!(lock instanceof LockInfo.Held held)) {
-            return new LockDescriptor(lock.key(), false, null, null, null, null, 0, List.of(), null);
+            return new LockDescriptor(lock.key(), false, null, null, null, null, 0, List.of(), null, false);
         }
         return new LockDescriptor(
                 held.key(),
@@ -80,7 +80,8 @@ final class LocksEndpoint {
                 held.queue().stream()
                         .map(waiting -> new QueuedDescriptor(waiting.owner(), waiting.age()))
                         .toList(),
-                held.shares() == null ? null : described(held.shares()));
+                held.shares() == null ? null : described(held.shares()),
+                held.recallable());
     }
 
     private static SharesDescriptor described(LockInfo.Shares shares) {
@@ -157,6 +158,7 @@ final class LocksEndpoint {
      * @param waiters claims in the store's queue
      * @param queue the first of them
      * @param shares how the lock is shared, or null; the owner is the newest of those then
+     * @param recallable whether its client may keep it while no flow needs it
      */
     record LockDescriptor(
             String key,
@@ -167,7 +169,8 @@ final class LocksEndpoint {
             @Nullable Duration age,
             long waiters,
             List<QueuedDescriptor> queue,
-            @Nullable SharesDescriptor shares) {}
+            @Nullable SharesDescriptor shares,
+            boolean recallable) {}
 
     /**
      * How a lock is shared.

@@ -102,7 +102,10 @@ public final class ReactiveLockAutoConfiguration {
         List<LockListener> all = Stream.concat(listeners.orderedStream(), named.listener().stream())
                 .distinct() // one that a customizer takes from the beans hears once
                 .toList();
-        return (all.isEmpty() ? named : named.listener(new LockListeners(all))).build();
+        LockClientBuilder heard = all.isEmpty() ? named : named.listener(new LockListeners(all));
+        return properties.retention() == null
+                ? heard.build()
+                : ReactiveLockProperties.checked("retention", heard::build);
     }
 
     @Bean

@@ -23,6 +23,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param waitTimeout How long a caller waits for a lock. Without a limit if not set.
  * @param maxHold How long a lock may be held at all; one that is held longer is lost. Without a limit if not set.
  * @param fairness Who gets a lock next.
+ * @param retention For how long a lock that no flow needs is kept for the next one of this process. Not at all if not
+ *     set.
  * @param name Name that people see as the owner of a lock. Host, process id and a random part if not set.
  * @param keyPrefix What the names of everything in the store begin with. "reactivelock" if not set, with R2DBC the
  *     tables' "reactive_lock".
@@ -37,6 +39,7 @@ record ReactiveLockProperties(
         @Nullable Duration waitTimeout,
         @Nullable Duration maxHold,
         @DefaultValue("cohort") Fairness fairness,
+        @Nullable Duration retention,
         @Nullable String name,
         @Nullable String keyPrefix,
         @DefaultValue("embedded") Schema initializeSchema) {
@@ -69,12 +72,15 @@ record ReactiveLockProperties(
         if (maxHold != null) {
             options = with("max-hold", options, value -> value.withMaxHold(maxHold));
         }
+        if (retention != null) {
+            options = with("retention", options, value -> value.withRetention(retention));
+        }
         return options;
     }
 
     /** Whether anything is set that has no default. */
     boolean areSet() {
-        return Stream.of(store, url, client, waitTimeout, maxHold, name, keyPrefix)
+        return Stream.of(store, url, client, waitTimeout, maxHold, retention, name, keyPrefix)
                 .anyMatch(Objects::nonNull);
     }
 
@@ -91,7 +97,7 @@ record ReactiveLockProperties(
     static <T> T checked(String property, Supplier<T> value) {
         try {
             return value.get();
-        } catch (IllegalArgumentException refused) {
+        } catch (IllegalArgumentException | UnsupportedOperationException refused) {
             throw new LockConfigurationException(
                     "reactive-lock." + property + ": " + refused.getMessage(),
                     "Change reactive-lock." + property + ".",

@@ -12,6 +12,7 @@ import io.github.reactivelock.LockRequest;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.testkit.ForwardingBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +63,8 @@ class ClientSettingsTest {
         "lease, 10ms, lease must be at least 100 ms",
         "wait-timeout, 0s, waitTimeout must be more than zero",
         "max-hold, 10ms, maxHold must be at least 100 ms",
+        "retention, 0s, retention must be at least 1 ms",
+        "retention, 31s, a retention of PT31S cannot be: it is longer than the lease of PT30S",
         "name, ' ', owner must be 1 to 200 bytes"
     })
     void aValueThatTheLibraryRefusesIsToldWithItsProperty(String property, String value, String says) {
@@ -73,6 +76,35 @@ class ClientSettingsTest {
                     assertThat(told.getDescription()).startsWith("reactive-lock." + property + ": " + says);
                     assertThat(told.getAction()).isEqualTo("Change reactive-lock." + property + ".");
                 });
+    }
+
+    @Test
+    void aRetentionBecomesAnOptionAndAStoreThatCannotCallBackRefusesItByItsName() {
+        application
+                .withPropertyValues("reactive-lock.retention=5s")
+                .run(context -> assertThat(Contexts.locks(context).options().retention())
+                        .contains(Duration.ofSeconds(5)));
+        application
+                .withPropertyValues("reactive-lock.retention=5s")
+                .withBean(LockBackend.class, NoRecalls::new)
+                .run(context -> {
+                    var told = Contexts.analysis(context.getStartupFailure());
+
+                    assertThat(told.getDescription())
+                            .startsWith("reactive-lock.retention: NoRecalls cannot call a lock back");
+                });
+    }
+
+    private static final class NoRecalls extends ForwardingBackend {
+
+        NoRecalls() {
+            super(InMemoryLockBackend.create());
+        }
+
+        @Override
+        public boolean supportsRecall() {
+            return false;
+        }
     }
 
     @Test

@@ -114,7 +114,10 @@ class LocksEndpointTest {
 
     @Test
     void itShowsOneLockAsTheStoreDoesWhateverItsKey() throws Exception {
-        start("management.endpoints.web.exposure.include=locks", "reactive-lock.name=shop-3");
+        start(
+                "management.endpoints.web.exposure.include=locks",
+                "reactive-lock.name=shop-3",
+                "reactive-lock.retention=5s");
         LockHandle held = held("a/b c");
 
         assertThat(json("GET", "/locks/a%2Fb%20c"))
@@ -122,7 +125,8 @@ class LocksEndpointTest {
                 .containsEntry("held", true)
                 .containsEntry("owner", "shop-3")
                 .containsEntry("fencingToken", Long.toString(held.fencingToken()))
-                .containsEntry("waiters", 0);
+                .containsEntry("waiters", 0)
+                .containsEntry("recallable", true);
         assertThat(json("GET", "/locks/free")).containsEntry("held", false).containsEntry("owner", null);
     }
 
