@@ -102,6 +102,18 @@ final class Scenarios {
                                         Metric.PER_SECOND,
                                         OURS_CONSUL_FIFO))),
                 new Several(
+                        "retention",
+                        List.of(
+                                alone(
+                                        "retention-sequential",
+                                        "A lock that stays: one flow, one key, again and again",
+                                        List.of(OURS_RETAINED, OURS_RETAINED_IMMEDIATE, OURS, REDISSON_ASYNC)),
+                                alone(
+                                        "retention-turns",
+                                        "A lock that stays: two clients that take turns",
+                                        List.of(TURNS_RETAINED, TURNS_PLAIN)),
+                                new Recall())),
+                new Several(
                         "shares",
                         List.of(
                                 shares(
@@ -139,15 +151,12 @@ final class Scenarios {
     }
 
     private static Race sequential(List<String> sides) {
+        return alone("sequential", "One lock without contention, one at a time", sides);
+    }
+
+    private static Race alone(String name, String title, List<String> sides) {
         Load load = new Load(1, 1, Load.Note.LATENCY);
-        return new Race(
-                "sequential",
-                "One lock without contention, one at a time",
-                Store.REDIS,
-                1,
-                load,
-                Metric.CYCLE_MEDIAN,
-                sides);
+        return new Race(name, title, Store.REDIS, 1, load, Metric.CYCLE_MEDIAN, sides);
     }
 
     private static Race distinct(List<String> sides) {

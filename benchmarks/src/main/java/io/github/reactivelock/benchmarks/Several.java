@@ -2,21 +2,21 @@ package io.github.reactivelock.benchmarks;
 
 import java.util.List;
 
-/** Races under one name. Each has processes of its own, because a side that is open there has its server already. */
-record Several(String name, List<Race> races) implements Scenario {
+/** Scenarios under one name. Each has its own processes, because a side that is open there has its server already. */
+record Several(String name, List<? extends Scenario> scenarios) implements Scenario {
 
     @Override
     public List<Scenario> parts() {
-        return races.stream()
-                .<Scenario>map(race -> new Several(race.name(), List.of(race)))
+        return scenarios.stream()
+                .<Scenario>map(one -> new Several(one.name(), List.of(one)))
                 .toList();
     }
 
     @Override
     public void run(Bench bench, Report report) {
-        for (Race race : races) {
+        for (Scenario one : scenarios) {
             bench.disband();
-            race.run(bench, report);
+            one.run(bench, report);
         }
         bench.disband();
     }

@@ -31,6 +31,14 @@ final class Sides {
     /** The outcome does not wait for the answer to the release. */
     static final String OURS_BACKGROUND = "ours-background";
 
+    /** A client that keeps its lock for its next flow. */
+    static final String OURS_RETAINED = "ours-retained";
+
+    static final String OURS_RETAINED_IMMEDIATE = "ours-retained-immediate";
+    /** Two clients of one process that take turns, with and without a retention. */
+    static final String TURNS_RETAINED = "turns-retained";
+
+    static final String TURNS_PLAIN = "turns-plain";
     static final String OURS_FIFO_BACKGROUND = "ours-fifo-background";
     static final String OURS_VERTX = "ours-vertx";
     static final String RAW_VERTX = "raw-vertx";
@@ -82,6 +90,8 @@ final class Sides {
     static final String SPRING_JDBC = "spring-jdbc-blocking";
     static final String SHED_LOCK = "shedlock-polling";
 
+    private static final LockOptions RETAINED = LockOptions.defaults().withRetention(Duration.ofSeconds(10));
+
     private static final Map<String, Function<String, Side>> OPENERS = new TreeMap<>(Map.ofEntries(
             Map.entry(OURS, uri -> OurSide.redis(uri, ours -> ours)),
             Map.entry(OURS_FIFO, uri -> OurSide.redis(uri, Sides::inOrder)),
@@ -91,6 +101,12 @@ final class Sides {
             Map.entry(OURS_IMMEDIATE, uri -> OurSide.redis(uri, ours -> ours.workScheduler(Schedulers.immediate()))),
             Map.entry(OURS_BACKGROUND, uri -> inBackground(uri, Fairness.COHORT)),
             Map.entry(OURS_FIFO_BACKGROUND, uri -> inBackground(uri, Fairness.FIFO)),
+            Map.entry(OURS_RETAINED, uri -> OurSide.redis(uri, ours -> ours.options(RETAINED))),
+            Map.entry(
+                    OURS_RETAINED_IMMEDIATE,
+                    uri -> OurSide.redis(uri, ours -> ours.options(RETAINED).workScheduler(Schedulers.immediate()))),
+            Map.entry(TURNS_RETAINED, uri -> new TurnsSide(uri, RETAINED)),
+            Map.entry(TURNS_PLAIN, uri -> new TurnsSide(uri, LockOptions.defaults())),
             Map.entry(OURS_VERTX, OurSide::vertx),
             Map.entry(RAW_VERTX, RawVertxSide::new),
             Map.entry(OURS_QUORUM, OurSide::quorum),

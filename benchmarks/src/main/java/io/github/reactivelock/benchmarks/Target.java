@@ -111,6 +111,11 @@ record Target(String what, String figure, Bound bound, double value) {
                 "ratio consul-sequential-immediate plain-consul",
                 0.9));
         all.add(least("Consul, 50 waiters, beside the same", "ratio consul-hot-50 plain-consul", 2));
+        all.add(least("a lock that stays, beside Redisson's future", "ratio retention-sequential redisson-async", 50));
+        all.add(least("the same, neither hops", "ratio retention-sequential-immediate redisson-async", 50));
+        all.add(least(
+                "two clients that take turns, beside the same without", "ratio retention-turns turns-plain", 0.95));
+        all.add(most("from the claim to the hold, in round trips", "ratio retention-recall round-trip", 2.2));
         all.add(least("read locks, one at a time, beside our exclusive ones", "ratio shares-sequential ours", 0.9));
         for (String shares : List.of("one-process", "four-clients")) {
             String mixed = "ratio shares-mixed-" + shares + " redisson-read-write";
