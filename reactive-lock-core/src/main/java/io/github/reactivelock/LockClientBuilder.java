@@ -93,11 +93,11 @@ public final class LockClientBuilder {
     }
 
     /**
-     * How often and for how long a process may pass a lock on among its own flows before the store decides again.
-     * The one that is spent first counts. With {@link Fairness#COHORT} a client waits at most about as long as the
-     * other clients' budgets together: the last hold that a budget allows runs to its end, and each hand-over comes on
-     * top. With {@link Fairness#FIFO} a process passes a lock on only to the flow that the store would serve next. With
-     * no passes at all every hold has a claim of its own at the store.
+     * How often and for how long a process may pass a lock on among its own flows before the store decides again. The
+     * one that is spent first counts. With {@link Fairness#COHORT} a client waits at most about as long as the other
+     * clients' budgets together: the last hold that a budget allows runs to its end, and each hand-over comes on top.
+     * With {@link Fairness#FIFO} a process passes a lock on only to the flow that the store would serve next. With no
+     * passes at all every hold has a claim of its own at the store.
      *
      * @param passes 0 to 4,095; 1,000 if not called
      * @param time 50 milliseconds if not called
@@ -115,8 +115,8 @@ public final class LockClientBuilder {
     }
 
     /**
-     * How many locks that no flow needs are kept at the same time ({@link LockOptions#withRetention}). One more sends the
-     * oldest back to the store. A lock is passed on as often as {@link #passBudget} says before it goes back.
+     * How many locks that no flow needs are kept at the same time ({@link LockOptions#withRetention}). One more sends
+     * the oldest back to the store. A lock is passed on as often as {@link #passBudget} says before it goes back.
      *
      * @param most 0 to 1,000,000; 10,000 if not called
      * @return this builder

@@ -7,9 +7,9 @@ import java.time.Duration;
  * default, so an implementation has those it wants, and later versions may add more.
  *
  * <p>For each request {@link #waiting} comes first, and then exactly one of {@link #acquired}, {@link #timedOut},
- * {@link #cancelled}, {@link #unavailable} and {@link #busy}. After {@link #acquired} exactly one of {@link #released},
- * {@link #lost} and {@link #releaseFailed} comes last. The events of one request come in the order in which they
- * happen, and never two at a time; events of different requests come at any time, on any thread.
+ * {@link #cancelled}, {@link #unavailable} and {@link #busy}. After {@link #acquired} exactly one of {@link
+ * #released}, {@link #lost} and {@link #releaseFailed} comes last. The events of one request come in the order in
+ * which they happen, and never two at a time; events of different requests come at any time, on any thread.
  *
  * <p>An acquisition that joins a hold of its own flow makes no event.
  *
@@ -53,16 +53,16 @@ public interface LockListener {
     default void retentionHit(LockRequest request) {}
 
     /**
-     * The store is asked for a lock that may be kept, because it is not. Told with what comes next of that request; not
-     * of a flow that gets its lock from another.
+     * The store is asked for a lock that may be kept, because it is not. Told with what comes next of that request;
+     * not of a flow that gets its lock from another.
      *
      * @param request for whom the store is asked
      */
     default void retentionMissed(LockRequest request) {}
 
     /**
-     * Another client wants a lock that this one has, which it may keep. Told once of each grant, whether a flow is in or
-     * not. Beside {@link #retentionHit} it shows whether to keep locks pays.
+     * Another client wants a lock that this one has, which it may keep. Told once of each grant, whether a flow is in
+     * or not. Beside {@link #retentionHit} it shows whether to keep locks pays.
      *
      * @param key the lock's key
      */
@@ -77,7 +77,8 @@ public interface LockListener {
     default void timedOut(LockRequest request, LockTimeoutException timeout) {}
 
     /**
-     * A flow gave up: its subscriber cancelled, or it lost another lock that it wanted to hold together with this one.
+     * A flow gave up: its subscriber cancelled, or it lost another lock that it wanted to hold together with this
+     * one.
      *
      * @param request who, and for what
      */

@@ -236,19 +236,20 @@ public final class LockOptions {
     }
 
     /**
-     * Keeps a lock that no flow needs any more, for the next flow of this client: it gets the lock without a question to
-     * the store. For keys that mostly one process uses. A release is done at once then; at the store the lock stays this
-     * client's until this time is over, which begins with the first release and is not begun anew by those after it. It
-     * is given back before, as soon as another client wants it: that one calls it back, and gets it when no flow here is
-     * in. What is called back is not kept again until this client has taken it twice without a recall.
+     * Keeps a lock that no flow needs any more, for the next flow of this client: it gets the lock without a question
+     * to the store. For keys that mostly one process uses. A release is done at once then; at the store the lock
+     * stays this client's until this time is over, which begins with the first release and is not begun anew by those
+     * after it. It is given back before, as soon as another client wants it: that one calls it back, and gets it when
+     * no flow here is in. What is called back is not kept again until this client has taken it twice without a
+     * recall.
      *
      * <p>A lock that is kept is not held: nothing is renewed, and nothing is lost if it ends. Its store shows its owner
      * as ever. A {@code tryAcquire} of another client that finds it waits for its answer: a tenth of a second and the
      * time of three answers of the store, at most.
      *
      * @param retention between 1 millisecond and the lease. {@link LockClient#with} refuses a longer one, and any
-     *     together with {@link Fairness#FIFO}, a share, a minimum hold, {@link #withoutRenewal()}, or a store that cannot
-     *     call a lock back
+     *     together with {@link Fairness#FIFO}, a share, a minimum hold, {@link #withoutRenewal()}, or a store that
+     *     cannot call a lock back
      * @return a changed copy
      */
     public LockOptions withRetention(Duration retention) {

@@ -44,8 +44,8 @@ final class TableLock {
     }
 
     /**
-     * Claims for one lock ask one after the other, but for those that keep their place: they ask together, and only for
-     * what they have already.
+     * Claims for one lock ask one after the other, but for those that keep their place: they ask together, and only
+     * for what they have already.
      */
     Mono<ClaimResult> claim(Claim claim) {
         return Mono.defer(() -> {
@@ -69,8 +69,8 @@ final class TableLock {
     }
 
     /**
-     * Its release may have had its turn since the claim asked for its place alone. That is no failure of a command, with
-     * which the claims behind it in the lane would fail too.
+     * Its release may have had its turn since the claim asked for its place alone. That is no failure of a command,
+     * with which the claims behind it in the lane would fail too.
      */
     private Mono<ClaimResult> unlessWithdrawn(Claim claim) {
         return inTurn(claim, Mono.defer(() -> waits.hasBegun(claim) ? asked(claim) : Mono.empty()))
@@ -127,8 +127,8 @@ final class TableLock {
     }
 
     /**
-     * A lock without a live owner belongs to the claim that has waited longest. That this claim waits is not always to
-     * be seen in the lock's row: an operator may have deleted it, or the claim may have been silent for too long.
+     * A lock without a live owner belongs to the claim that has waited longest. That this claim waits is not always
+     * to be seen in the lock's row: an operator may have deleted it, or the claim may have been silent for too long.
      */
     private Mono<ClaimResult> free(HandOverTransaction transfer, LockRow row, Claim claim) {
         boolean waited = waits.contains(claim);

@@ -35,8 +35,8 @@ public final class Attempt implements Phase, Gate.Question {
     /** The question that left and was neither answered nor given up. */
     private @Nullable ClaimQuestion away;
     /**
-     * When the question left, or while it waits at the gate, when it came there; and the same by the clock that silence is
-     * measured by.
+     * When the question left, or while it waits at the gate, when it came there; and the same by the clock that
+     * silence is measured by.
      */
     private long askedAt;
 
@@ -95,8 +95,8 @@ public final class Attempt implements Phase, Gate.Question {
     }
 
     /**
-     * That the lock is taken is what a store says which queues the claim. One that was not to be asked yet waits for a
-     * hold of its own process ({@code ClaimBatcher}).
+     * That the lock is taken is what a store says which queues the claim. One that was not to be asked yet waits for
+     * a hold of its own process ({@code ClaimBatcher}).
      */
     @Override
     public boolean showsTaken() {

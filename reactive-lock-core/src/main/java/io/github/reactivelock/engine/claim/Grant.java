@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A claim that owns its lock at the store, and how long that may be relied upon: until the sending of the last
- * confirmed question, plus the lease, less a margin, by the local clock. A failed renewal is tried again at every tick
- * until then, never later. Touched only inside its key's events, but for {@link #isOver} and {@link #remaining}.
+ * confirmed question, plus the lease, less a margin, by the local clock. A failed renewal is tried again at every
+ * tick until then, never later. Touched only inside its key's events, but for {@link #isOver} and {@link #remaining}.
  */
 public final class Grant implements Renewals.Due {
 
@@ -47,8 +47,8 @@ public final class Grant implements Renewals.Due {
     /** Heard for certain. */
     private boolean recalled;
     /**
-     * Until when it may stay without a flow, in milliseconds from {@link #since}; 0 until that time begins, which it does
-     * once, {@code models/Retention.tla: KeptOnce}.
+     * Until when it may stay without a flow, in milliseconds from {@link #since}; 0 until that time begins, which it
+     * does once, {@code models/Retention.tla: KeptOnce}.
      */
     private int keptMillis;
 
@@ -63,8 +63,8 @@ public final class Grant implements Renewals.Due {
     /** When the renewal left for the store. Also written by who sends it, as is the next. */
     private volatile long renewalAskedAt;
     /**
-     * By the clock of silence: when the first of those left that were not answered, or while none has, when it was put
-     * to the gate.
+     * By the clock of silence: when the first of those left that were not answered, or while none has, when it was
+     * put to the gate.
      */
     private volatile long silentSince;
     /** The renewal is not the first since then. */
@@ -138,8 +138,8 @@ public final class Grant implements Renewals.Due {
     }
 
     /**
-     * The answer to an old question. With a higher token the store had lost the claim and granted it anew: that is not
-     * the hold we gave out, {@code models/Grant.tla: GrantedAnew}. After the deadline it revives nothing either.
+     * The answer to an old question. With a higher token the store had lost the claim and granted it anew: that is
+     * not the hold we gave out, {@code models/Grant.tla: GrantedAnew}. After the deadline it revives nothing either.
      */
     public void grantedAgain(long token, long sentAt) {
         if (token > fencingToken) {
@@ -164,8 +164,8 @@ public final class Grant implements Renewals.Due {
     }
 
     /**
-     * Whether the lock may go to another flow of this process without asking the store; if so, counts the pass. Not for
-     * ever, {@code models/Cohort.tla: Budget}.
+     * Whether the lock may go to another flow of this process without asking the store; if so, counts the pass. Not
+     * for ever, {@code models/Cohort.tla: Budget}.
      */
     public boolean pass(LockOptions next) {
         boolean may = passes < services.maxPasses

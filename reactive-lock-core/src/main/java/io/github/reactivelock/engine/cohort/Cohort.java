@@ -27,17 +27,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows of this process that stand behind one claim at the store: all that want a key with {@link Fairness#COHORT},
- * or one alone ({@link OrderedCohort}). A state machine that handles one event after the other, from any thread, out of
- * its key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an attempt or a grant always
- * withdraws its claim, and a grant that comes late for a claim that was left is withdrawn too.
+ * The flows of this process that stand behind one claim at the store: all that want a key with {@link
+ * Fairness#COHORT}, or one alone ({@link OrderedCohort}). A state machine that handles one event after the other,
+ * from any thread, out of its key's mailbox; its states are the {@link Phase}s. No user code runs inside. Leaving an
+ * attempt or a grant always withdraws its claim, and a grant that comes late for a claim that was left is withdrawn
+ * too.
  */
 class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
 
     final KeyContext keyContext;
     final Engine engine;
     /**
-     * Lease of its claim in nanoseconds, for the tick; set before the claim is registered and before its grant is used.
+     * Lease of its claim in nanoseconds, for the tick; set before the claim is registered and before its grant is
+     * used.
      */
     volatile long lease = Long.MAX_VALUE;
 
@@ -198,8 +200,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
     }
 
     /**
-     * A grant too old for any flow changes nothing. What the store says of a grant that was handed on concerns its new
-     * keeper alone, {@code models/Cohort.tla: KeeperDecides}.
+     * A grant too old for any flow changes nothing. What the store says of a grant that was handed on concerns its
+     * new keeper alone, {@code models/Cohort.tla: KeeperDecides}.
      */
     @Override
     public void granted(Attempt asked, long fencingToken, Duration lasting, long since) {
@@ -340,8 +342,8 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
     }
 
     /**
-     * Keeps the claim where no flow of the key waits, in the cohort of those that stand together; the hold's place among
-     * the members of the key becomes its own. False if it is to be given to the next flow or back.
+     * Keeps the claim where no flow of the key waits, in the cohort of those that stand together; the hold's place
+     * among the members of the key becomes its own. False if it is to be given to the next flow or back.
      */
     private boolean keep(Hold released) {
         Cohort home = keyContext.together();

@@ -26,8 +26,8 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * One flow that waits for one lock; {@link FlowState} has its states. The callbacks run on the work scheduler. After a
- * cancel a handle that comes later is given back, and a failure is dropped.
+ * One flow that waits for one lock; {@link FlowState} has its states. The callbacks run on the work scheduler. After
+ * a cancel a handle that comes later is given back, and a failure is dropped.
  */
 public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
 
@@ -181,8 +181,8 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     }
 
     /**
-     * Joins a queue. Its time is armed afterwards, so that what it takes to ask, classes to load among it, is no part of
-     * it.
+     * Joins a queue. Its time is armed afterwards, so that what it takes to ask, classes to load among it, is no part
+     * of it.
      */
     public final void start(Queue queue, long now) {
         this.since = now;
