@@ -72,11 +72,13 @@ record Fault(
         /** The server refuses one claim of a machine, as it does one that is not permitted. */
         REFUSE,
         /** The server takes no claim, as one whose memory is full; what is held goes on. */
-        FULL;
+        FULL,
+        /** What is pushed is lost, and no connection breaks: a ring of a database, whose ringer does not learn that. */
+        LOSE_PUSHES;
 
         /** Whether holds suffer from it. */
         boolean breaksHolds() {
-            return this != REFUSE && this != FULL;
+            return this != REFUSE && this != FULL && this != LOSE_PUSHES;
         }
     }
 

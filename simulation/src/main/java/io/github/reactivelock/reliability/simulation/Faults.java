@@ -99,6 +99,7 @@ final class Faults {
             case SILENCE -> wire.beSilent(length);
             case FORGET -> wire.forget(length);
             case LATE_PUSHES -> wire.pushLate(length);
+            case LOSE_PUSHES -> wire.losePushes(length);
             case LATE_GRANT -> wire.nextIsLate(length);
             case CLOSE -> later(() -> member.restart(oracle));
             case FORCE -> later(() -> force("lock-" + fault.machine() % plan.keys(), length));

@@ -97,6 +97,7 @@ final class Fleets {
             case 5, 25 -> fleets.withShortCuts();
             case 7, 27 -> fleets.withPushesCut();
             case 11 -> fleets.withoutOrder();
+            case 16 -> fleets.withRingsLost();
             case 33 -> fleets.withHoldsCutOff();
             case ELECTS -> fleets.withElections();
             case FORCES_VOTES -> fleets.withVotesForced();
@@ -206,6 +207,22 @@ final class Fleets {
     private Plan withPushesCut() {
         Manner manner = Manner.steady(latency(), true, Order.KEPT).late(0.1, 60 * MILLI);
         return small(manner, Duration.ofSeconds(2), bursts(List.of(Kind.CUT_PUSHES)));
+    }
+
+    /**
+     * Nothing breaks, but pushes are lost now and then, as rings of a database are. A claim finds such a grant when it
+     * asks again, which is far sooner than the end of the lease.
+     */
+    private Plan withRingsLost() {
+        List<Fault> faults = new ArrayList<>();
+        for (Fault burst : bursts(List.of(Kind.LOSE_PUSHES))) {
+            faults.add(
+                    burst.aim() == Moment.ANY
+                            ? burst
+                            : on(burst.at(), burst.kind(), burst.length(), Moment.GRANT, null));
+        }
+        Manner manner = Manner.steady(latency(), true, Order.KEPT).late(0.1, 60 * MILLI);
+        return small(manner, LEASE.multipliedBy(2).dividedBy(3), List.copyOf(faults));
     }
 
     /** Connections break for a moment: what has to be said again may not wait for the end of a lease. */

@@ -98,6 +98,7 @@ final class Swarm {
 
     private List<Fault> faults() {
         List<Kind> all = new ArrayList<>(List.of(Kind.values()));
+        all.remove(Kind.LOSE_PUSHES);
         if (isQuorum) {
             all.remove(Kind.JUMP); // for which a quorum promises nothing
         }

@@ -60,6 +60,7 @@ final class Wire implements QuorumNode {
     /** The server takes it for one that listens. */
     private boolean pushesForgotten;
 
+    private long pushesLostUntil;
     private boolean closed;
     private int refusals;
     private long refusesUntil;
@@ -128,6 +129,11 @@ final class Wire implements QuorumNode {
         way.pushLate(nanos);
     }
 
+    /** What the store tells of claims does not arrive, and neither side learns that. */
+    void losePushes(long nanos) {
+        pushesLostUntil = Math.max(pushesLostUntil, world.now() + nanos);
+    }
+
     /** The next claim that arrives. */
     void refuseNext() {
         refusals++;
@@ -192,7 +198,11 @@ final class Wire implements QuorumNode {
         if (world.isLogged()) {
             world.log(machine.name, "push " + signal);
         }
-        machine.later(way.backPushed(signal), pushes, () -> {
+        long late = way.backPushed(signal); // which may begin to lose it
+        if (!(signal instanceof Signal.Reconnected) && world.now() < pushesLostUntil) {
+            return;
+        }
+        machine.later(late, pushes, () -> {
             FluxSink<Signal> heard = signals;
             if (connection == pushCuts && listening && !pushesForgotten && heard != null) {
                 heard.next(signal);
