@@ -14,6 +14,7 @@ import io.github.reactivelock.text.Validation;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -452,6 +453,17 @@ public final class LockClient {
      */
     public Mono<Void> ready() {
         return queries.ready();
+    }
+
+    /**
+     * Why waiting flows look for their grants by time though the store has pushes, so that a lock that is given on is
+     * noticed late. For health, beside {@link #ready()}; it asks the store nothing and never blocks.
+     *
+     * @return a sentence for people, which holds no secret; empty where pushes arrive, where none is needed yet, and
+     *     where they are turned off
+     */
+    public Optional<String> whyNotPushed() {
+        return engine.services.backend.whyNotPushed();
     }
 
     /**

@@ -16,6 +16,7 @@ import io.vertx.core.streams.ReadStream;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -156,6 +157,11 @@ final class ContextLockClient implements VertxLockClient {
     @Override
     public Future<Void> ready() {
         return future(locks.ready());
+    }
+
+    @Override
+    public Optional<String> whyNotPushed() {
+        return locks.whyNotPushed();
     }
 
     @Override

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A procedure for {@code vertx-health-check}, which the application has to bring: up if the store answers a question
  * that changes nothing. Down it gives the reason, with the words of
- * {@link io.github.reactivelock.LockUnavailableException}.
+ * {@link io.github.reactivelock.LockUnavailableException}. Where pushes do not arrive and grants are looked for, it is
+ * up, and {@code notPushed} says why they do not.
  *
  * <pre>{@code
  * HealthChecks.create(vertx).register("locks", LockHealthCheck.of(lock));
@@ -45,8 +46,14 @@ public final class LockHealthCheck implements Handler<Promise<Status>> {
     @Override
     public void handle(Promise<Status> status) {
         lock.ready()
-                .onSuccess(ready -> status.tryComplete(Status.OK()))
+                .onSuccess(ready -> status.tryComplete(up()))
                 .onFailure(failure -> status.tryComplete(Status.KO(reason(failure))));
+    }
+
+    private Status up() {
+        return lock.whyNotPushed()
+                .map(why -> Status.OK(new JsonObject().put("notPushed", why)))
+                .orElseGet(Status::OK);
     }
 
     private static JsonObject reason(Throwable failure) {

@@ -11,6 +11,7 @@ import io.vertx.core.streams.ReadStream;
 import io.vertx.redis.client.RedisOptions;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -211,6 +212,14 @@ public interface VertxLockClient {
      * @return completes when the store has answered; fails with {@link io.github.reactivelock.LockUnavailableException}
      */
     Future<Void> ready();
+
+    /**
+     * Why waiting calls look for their grants by time though the store has pushes, as
+     * {@link LockClient#whyNotPushed()}. It asks the store nothing.
+     *
+     * @return a sentence for people; empty where pushes arrive, where none is needed yet, and where they are turned off
+     */
+    Optional<String> whyNotPushed();
 
     /**
      * Looks at a lock without changing it.

@@ -2,7 +2,6 @@ package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockException;
-import io.github.reactivelock.spi.LockBackend;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractReactiveHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -17,14 +16,12 @@ final class LockHealthIndicator extends AbstractReactiveHealthIndicator {
 
     private final LockClient client;
     private final @Nullable LocalLocks local;
-    private final @Nullable LockBackend store;
 
     /** Asks the store from the beginning if nothing is known of the application's own locks. */
-    LockHealthIndicator(LockClient client, @Nullable LocalLocks local, @Nullable LockBackend store) {
+    LockHealthIndicator(LockClient client, @Nullable LocalLocks local) {
         super("the store of the locks cannot be asked");
         this.client = client;
         this.local = local;
-        this.store = store;
     }
 
     @Override
@@ -50,9 +47,7 @@ final class LockHealthIndicator extends AbstractReactiveHealthIndicator {
     }
 
     private Health.Builder looking(Health.Builder builder) {
-        if (store != null) {
-            store.whyNotPushed().ifPresent(why -> builder.withDetail("notPushed", why));
-        }
+        client.whyNotPushed().ifPresent(why -> builder.withDetail("notPushed", why));
         return builder;
     }
 }

@@ -2,7 +2,6 @@ package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.micrometer.LockObservations;
-import io.github.reactivelock.spi.LockBackend;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -59,9 +58,8 @@ public final class ReactiveLockActuatorAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean(name = "lockHealthIndicator")
         @ConditionalOnEnabledHealthIndicator("lock")
-        LockHealthIndicator lockHealthIndicator(
-                LockClient client, ObjectProvider<LocalLocks> local, ObjectProvider<LockBackend> store) {
-            return new LockHealthIndicator(client, local.getIfAvailable(), store.getIfUnique());
+        LockHealthIndicator lockHealthIndicator(LockClient client, ObjectProvider<LocalLocks> local) {
+            return new LockHealthIndicator(client, local.getIfAvailable());
         }
 
         @Bean

@@ -64,15 +64,25 @@ class HealthTest {
 
     @Test
     void upAndSaysWhyPushesDoNotArrive() {
-        LockBackend unheard = answering(
-                InMemoryLockBackend.create(), "whyNotPushed", () -> Optional.of("rings are not heard: two users"));
-
-        application.withBean(LockBackend.class, () -> unheard).run(context -> {
+        application.withBean(LockBackend.class, HealthTest::unheard).run(context -> {
             Contexts.get(Contexts.locks(context).withLock("k", Mono.empty()));
 
             assertThat(health(context).getStatus()).isEqualTo(Status.UP);
             assertThat(health(context).getDetails()).containsEntry("notPushed", "rings are not heard: two users");
         });
+    }
+
+    @Test
+    void saysWhyPushesToAClientOfTheApplicationDoNotArrive() {
+        Contexts.plain()
+                .withBean(LockClient.class, () -> LockClient.create(unheard()))
+                .run(context -> assertThat(health(context).getDetails())
+                        .containsEntry("notPushed", "rings are not heard: two users"));
+    }
+
+    private static LockBackend unheard() {
+        return answering(
+                InMemoryLockBackend.create(), "whyNotPushed", () -> Optional.of("rings are not heard: two users"));
     }
 
     @Test
