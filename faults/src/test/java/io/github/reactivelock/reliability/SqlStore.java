@@ -25,19 +25,25 @@ final class SqlStore extends Store {
      *
      * @param address with the port left open
      * @param key how it makes text of a lock's key
-     * @param breakListeners ends the connections for notifications; empty if it has none
+     * @param breakListeners ends the connections over which clients are woken; empty if it has none
+     * @param listening what a client says over such a connection
      */
-    private record Tongue(String address, String key, String breakListeners) {}
+    private record Tongue(String address, String key, String breakListeners, String listening) {}
 
     private static final Tongue POSTGRESQL = new Tongue(
             "r2dbc:postgresql://postgres@127.0.0.1:%d/postgres",
             "convert_from(lock_key, 'UTF8')",
             "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-                    + " OR query = 'SELECT 1'");
-    private static final Tongue MARIADB =
-            new Tongue("r2dbc:mariadb://root@127.0.0.1:%d/mysql", "CONVERT(lock_key USING utf8mb4)", "");
+                    + " OR query = 'SELECT 1'",
+            "LISTEN ");
+    private static final Tongue MARIADB = new Tongue(
+            "r2dbc:mariadb://root@127.0.0.1:%d/mysql",
+            "CONVERT(lock_key USING utf8mb4)",
+            "BEGIN NOT ATOMIC FOR listener IN (SELECT id FROM information_schema.processlist WHERE state = 'User lock')"
+                    + " DO KILL listener.id; END FOR; END",
+            "GET_LOCK(");
     private static final Tongue H2 =
-            new Tongue("tcp://127.0.0.1:%d/./locks;WRITE_DELAY=0", "UTF8TOSTRING(lock_key)", "");
+            new Tongue("tcp://127.0.0.1:%d/./locks;WRITE_DELAY=0", "UTF8TOSTRING(lock_key)", "", "");
 
     private static final Instant EPOCH = Instant.parse("2020-01-01T00:00:00Z");
 
@@ -118,7 +124,7 @@ final class SqlStore extends Store {
         if (tongue.breakListeners().isEmpty()) {
             super.forgetPushes(waiter);
         } else {
-            waiter.forget("LISTEN ");
+            waiter.forget(tongue.listening());
         }
     }
 
