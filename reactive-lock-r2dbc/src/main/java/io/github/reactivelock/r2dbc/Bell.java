@@ -9,12 +9,15 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Row;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,17 +30,18 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /**
- * How MariaDB and MySQL wake a client. While a claim waits, a connection beside the pool has a user-level lock with
- * the client's name and sleeps in a statement; who serves a claim of that client ends that statement ({@code KILL
- * QUERY IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring between two of them is not lost. A ring
- * is only a hint: what was granted is found by looking, and one that is lost is made up for when the sleep is over.
+ * How MariaDB and MySQL wake a client. While a claim waits or a lock is watched, a connection beside the pool has a
+ * user-level lock with the client's name and sleeps in a statement; who serves a claim of that client, or changes that
+ * lock, ends that statement ({@code KILL QUERY IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring
+ * between two of them is not lost. A ring is only a hint: what happened is found by looking, and one that is lost is
+ * made up for when the sleep is over.
  *
  * <p>In MySQL it sleeps in {@code SLEEP}. In MariaDB it waits for a name that one client of the server has, the anchor.
  * The first listener gets it. Its connection keeps the anchor and does nothing else, and another one listens.
  *
  * <pre>
  * state     event                                            -> what follows
- * ABSENT    a claim waits, and the next try is due           -> OPENING (claims are looked for until it HEARS)
+ * ABSENT    there is a claim or a watch, and a try is due    -> OPENING (these look by time until it HEARS)
  * OPENING   the connection has the name                      -> UNPROVED
  * OPENING   an earlier connection has the name               -> ends that one; ABSENT if the name is not free soon
  * UNPROVED  a ring ended the sleep, most likely its own      -> HEARS, and nothing is looked for by time any more
@@ -48,8 +52,8 @@ import reactor.core.publisher.Sinks;
  * HEARS     ten seconds without a ring, or a doubt           -> rings for itself in its next sleep
  * HEARS     slept through its own rings                      -> DEAF
  * HEARS     slept through others' rings again and again      -> DEAF
- * HEARS     nothing has waited for half a minute             -> ABSENT, also where it kept the anchor
- * HEARS     more than 1,500 claims wait                      -> UNPROVED until they are fewer
+ * HEARS     neither is there for half a minute               -> ABSENT, also where it kept the anchor
+ * HEARS     they are more than 1,500                         -> UNPROVED until they are fewer
  * any       the connection is another's too                  -> DEAF
  * any       the connection broke, or is silent               -> ABSENT, the next try is due after 50 ms to a second
  * any       the server refuses the name or a look            -> DEAF
@@ -76,14 +80,20 @@ final class Bell {
     /** Microseconds; a grant that is younger than that at the end of a sleep may have its ring on the way. */
     private static final long LATE = 250_000;
 
-    /** Claims in one statement; more of them are looked for by time, because each ring would say them all. */
+    /** A list has one element at least. */
+    private static final List<WaitingClaims.Waiting> NONE = List.of(new WaitingClaims.Waiting("", ""));
+
+    /** Claims and locks in one statement; more of them are looked for by time, because each ring would say them all. */
     private static final int MOST_CLAIMS = 1_500;
 
     private static final int LOST = 2;
     private static final int TOO_MANY_LOST = 4;
     private static final Logger log = LoggerFactory.getLogger(Bell.class);
 
-    /** A claim that was served, for how many microseconds; or, by a dot, how the listener's statement ended. */
+    /**
+     * A claim that was served, or a lock with news for who watches it, for how many microseconds; a claim that was
+     * released by force; or, by a dot, how the listener's statement ended.
+     */
     private record Line(String claimId, long token, long age) {
         static Line read(Row row) {
             return new Line(LockRow.text(row, "claim_id"), LockRow.number(row, "token"), LockRow.number(row, "age"));
@@ -92,10 +102,20 @@ final class Bell {
         boolean isEnd() {
             return claimId.equals(".");
         }
+
+        boolean isLoss() {
+            return claimId.startsWith("!");
+        }
+
+        /** The key of a lock that is watched, with the number of its last event; null if it is not that. */
+        @Nullable
+        String watched() {
+            return claimId.startsWith("#") ? Keys.key(HexFormat.of().parseHex(claimId.substring(1))) : null;
+        }
     }
 
     /** What a statement of the listener answered. */
-    private record Turn(boolean isOwn, boolean isAnchor, boolean isRung, List<Line> served) {
+    private record Turn(boolean isOwn, boolean isAnchor, boolean isRung, List<Line> news) {
 
         static final Turn RUNG = new Turn(true, false, true, List.of());
 
@@ -109,7 +129,7 @@ final class Bell {
         }
 
         long age() {
-            return served.stream().mapToLong(Line::age).max().orElse(0);
+            return news.stream().mapToLong(Line::age).max().orElse(0);
         }
     }
 
@@ -124,6 +144,10 @@ final class Bell {
 
     private final Database database;
     private final LateId client;
+    private final Watched watched;
+    /** Locks for whose watchers there will be a ring. */
+    private final Set<String> changed = ConcurrentHashMap.newKeySet();
+
     private final ConnectionFactory unpooled;
     private final AtomicBoolean listening = new AtomicBoolean();
     private final AtomicBoolean stopped = new AtomicBoolean();
@@ -149,9 +173,10 @@ final class Bell {
     private int lost;
     private boolean sleptThrough;
 
-    Bell(Database database, LateId client) {
+    Bell(Database database, LateId client, Watched watched) {
         this.database = database;
         this.client = client;
+        this.watched = watched;
         this.unpooled = Surroundings.unpooled(database.factory);
     }
 
@@ -178,16 +203,18 @@ final class Bell {
         doubted = true;
     }
 
-    /** To be called when a claim waits. */
+    /** Whether it would listen if there were something to listen for. */
+    boolean listens() {
+        return database.listens && !stopped.get() && database.sql.knows("listen");
+    }
+
+    /** To be called when a claim waits, and when a lock is watched. */
     void listen() {
         MonoSink<Boolean> resting = idle;
         if (resting != null) {
             resting.success(true);
         }
-        if (database.listens
-                && !stopped.get()
-                && database.sql.knows("listen")
-                && listening.compareAndSet(false, true)) {
+        if (listens() && listening.compareAndSet(false, true)) {
             life.update(FireAndForget.cancellable(
                     "listening",
                     Mono.defer(this::opened).repeat(() -> isWanted()).then().doFinally(end -> {
@@ -204,7 +231,7 @@ final class Bell {
     }
 
     private boolean isWanted() {
-        return !stopped.get() && !waiting().isEmpty();
+        return !stopped.get() && !(waiting().isEmpty() && watched.isEmpty());
     }
 
     private WaitingClaims waiting() {
@@ -219,6 +246,23 @@ final class Bell {
                     Flux.fromIterable(Set.copyOf(clients))
                             .concatMap(listener -> rung(listener).onErrorComplete())
                             .then());
+        }
+    }
+
+    /** In the background too: who changes a watched lock does not look for its watchers. */
+    void ringForWatchers(String key) {
+        if (changed.add(key)) {
+            FireAndForget.run(
+                    "ringing for watchers",
+                    database.run(session -> {
+                                changed.remove(key); // a change from now on is not seen by this look
+                                return session.alone(
+                                        session.all("watchers", row -> LockRow.text(row, "client"), Keys.bytes(key)));
+                            })
+                            .doOnError(error -> changed.remove(key))
+                            .doOnNext(clients -> ring(clients.stream()
+                                    .filter(other -> !other.equals(client.get()))
+                                    .collect(Collectors.toSet()))));
         }
     }
 
@@ -269,6 +313,7 @@ final class Bell {
         sleptThrough = false;
         if (heard) {
             waiting().lookSoon();
+            watched.lookSoon();
         }
     }
 
@@ -354,10 +399,10 @@ final class Bell {
                 return Mono.just(false);
             }
             List<WaitingClaims.Waiting> some = waiting().listenedFor();
-            if (some.isEmpty()) {
+            if (some.isEmpty() && watched.isEmpty()) {
                 return rested();
             }
-            if (some.size() > MOST_CLAIMS) {
+            if (some.size() + watched.size() > MOST_CLAIMS) {
                 silence();
                 return after(LONGEST_PAUSE).thenReturn(true);
             }
@@ -369,10 +414,12 @@ final class Bell {
                 prove(rings, ended);
             }
             asleep = true;
+            List<WaitingClaims.Waiting> claims = some.isEmpty() ? NONE : some;
             List<byte[]> keys =
-                    some.stream().map(each -> Keys.bytes(each.key())).toList();
-            List<String> ids = some.stream().map(WaitingClaims.Waiting::claimId).toList();
-            return inTime(session.listen(Line::read, name, keys, ids, ids, keys, ids, ids)
+                    claims.stream().map(each -> Keys.bytes(each.key())).toList();
+            List<String> ids =
+                    claims.stream().map(WaitingClaims.Waiting::claimId).toList();
+            return inTime(session.listen(Line::read, name, watched.asked(), keys, ids, ids, keys, ids, ids)
                             .map(Turn::of)
                             .onErrorResume(R2dbcFailure::isRung, rung -> Mono.just(Turn.RUNG)))
                     .doFinally(end -> {
@@ -380,8 +427,18 @@ final class Bell {
                         ended.set(true);
                     })
                     .doOnNext(turn -> judge(turn, rings.get() == RINGS))
+                    .delayUntil(turn -> forgotten(session, name, turn))
                     .flatMap(turn -> turn.isAnchor() ? anchored(session, name) : Mono.just(true));
         });
+    }
+
+    /** Releases by force that were told. What is not forgotten is told again. */
+    private static Mono<Void> forgotten(Session session, String name, Turn turn) {
+        return Flux.fromIterable(turn.news())
+                .filter(Line::isLoss)
+                .concatMap(line -> inTime(session.change("noted", Keys.bytes(name), line.token()))
+                        .onErrorResume(R2dbcFailure::isRung, rung -> Mono.empty()))
+                .then();
     }
 
     /** Keeps the connection for which listeners wait. Rings are for the next one, so it gives the name back. */
@@ -405,7 +462,7 @@ final class Bell {
         sleptThrough = false;
         Mono<Boolean> called = Mono.create(sink -> {
             idle = sink;
-            if (!waiting().listenedFor().isEmpty()) {
+            if (isWanted()) {
                 sink.success(true);
             }
         });
@@ -433,8 +490,15 @@ final class Bell {
             throw new Deaf("something on the way to the server shares the connection");
         }
         boolean isNews = false;
-        for (Line line : turn.served()) {
-            isNews |= waiting().served(line.claimId(), line.token());
+        for (Line line : turn.news()) {
+            String key = line.watched();
+            if (line.isLoss()) {
+                waiting().forced(line.claimId().substring(1));
+            } else {
+                isNews |= key == null
+                        ? waiting().served(line.claimId(), line.token())
+                        : watched.happened(key, line.token()) && hears;
+            }
         }
         if (turn.isRung()) {
             heard();
@@ -447,11 +511,11 @@ final class Bell {
         if (turn.isAnchor()) {
             return;
         }
-        sleptThrough = !turn.isRung() && turn.served().isEmpty();
+        sleptThrough = !turn.isRung() && turn.news().isEmpty();
         if (lost >= TOO_MANY_LOST) {
             throw new Deaf("those who gave locks on did not ring, or were not allowed to");
         }
-        if (isUnheard && !turn.isRung() && turn.served().isEmpty()) {
+        if (isUnheard && !turn.isRung() && turn.news().isEmpty()) {
             throw new Deaf("the listener slept through its own rings");
         }
     }

@@ -26,6 +26,7 @@ final class HandOverTransaction {
     private final Set<String> served = new HashSet<>();
 
     private boolean goesOn;
+    private boolean announced;
 
     private HandOverTransaction(Session session, SignalSink pushes, String key) {
         this.session = session;
@@ -45,6 +46,7 @@ final class HandOverTransaction {
                         session.sql().noteHandedOn();
                         transfer.ours.forEach(pushes::push);
                         pushes.ring(transfer.served);
+                        transfer.tellWatchers();
                     })
                     .doOnError(error -> transfer.ask())
                     .doOnCancel(transfer::ask)
@@ -72,6 +74,13 @@ final class HandOverTransaction {
     private void ask() {
         if (!ours.isEmpty()) {
             pushes.push(new Signal.Recheck(key));
+        }
+        tellWatchers();
+    }
+
+    private void tellWatchers() {
+        if (announced) {
+            pushes.changed(key);
         }
     }
 
@@ -238,6 +247,7 @@ final class HandOverTransaction {
 
     /** Tells those who watch. */
     Mono<Void> announce() {
+        announced = true;
         return pushes.announce(session, key);
     }
 }

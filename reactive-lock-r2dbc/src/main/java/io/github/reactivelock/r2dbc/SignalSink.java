@@ -6,8 +6,10 @@ import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.SignalListeners;
 import io.github.reactivelock.state.LossReason;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -21,12 +23,15 @@ final class SignalSink {
 
     private static final String GRANT = "grant";
     private static final String FORCED = "forced";
+    /** A listener that comes later finds a claim that its client knows to be lost. */
+    private static final Duration NOTED = Duration.ofMinutes(1);
 
     private final LateId client;
     private final String watched;
     private final boolean notifies;
     private final @Nullable PgNotifications notices;
     private final @Nullable Bell bell;
+    private final Watched marks = new Watched();
     private final SignalListeners listeners = new SignalListeners();
     private volatile Runnable interrupted = () -> {};
 
@@ -37,7 +42,7 @@ final class SignalSink {
         this.notices = notifies && database.listens
                 ? new PgNotifications(database, this::channel, watched, () -> interrupted.run())
                 : null;
-        this.bell = database.sql.dialect.rings() ? new Bell(database, client) : null;
+        this.bell = database.sql.dialect.rings() ? new Bell(database, client, marks) : null;
     }
 
     private String channel() {
@@ -59,11 +64,6 @@ final class SignalSink {
                 : bell != null ? Optional.ofNullable(bell.whyDeaf()) : Optional.empty();
     }
 
-    /** The same for locks that are watched: a ring tells nothing of these. */
-    boolean changesArrive() {
-        return notices != null && notices.arrive();
-    }
-
     /** A claim found a grant for which it should have got a signal. */
     void doubt() {
         if (notices != null && notices.arrive()) {
@@ -82,7 +82,7 @@ final class SignalSink {
         }
     }
 
-    /** A claim waits. */
+    /** A claim waits, or a lock is watched. */
     void listen() {
         if (bell != null) {
             bell.listen();
@@ -118,12 +118,37 @@ final class SignalSink {
         String text = signal instanceof Signal.Grant grant
                 ? GRANT + " " + grant.claimId() + " " + FencingTokens.number(grant.fencingToken())
                 : FORCED + " " + ((Signal.Suspect) signal).claimId() + " 0";
-        return notify(session, channelOf(other), text);
+        return bell != null && signal instanceof Signal.Suspect lost
+                ? note(session, Keys.bytes(Bell.name(other)), lost.claimId(), NOTED)
+                : notify(session, channelOf(other), text);
     }
 
     /** Tells all who watch a lock that something happened to it. */
     Mono<Void> announce(Session session, String key) {
         return notify(session, watched, name(key));
+    }
+
+    /** Has those who change a lock ring for this client, for some time, if it listens to rings. */
+    Mono<Void> watch(Session session, byte[] key, Duration time) {
+        if (bell == null || !bell.listens()) {
+            return Mono.empty();
+        }
+        return note(session, key, client(), time);
+    }
+
+    /** A text of one's own number, which is below those of events. */
+    private static Mono<Void> note(Session session, byte[] key, String text, Duration time) {
+        long number = Long.MIN_VALUE
+                | UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8)).getMostSignificantBits();
+        return session.change("note", key, number, text, Keys.micros(time)).then();
+    }
+
+    /** To be called when a change of a lock that is watched is certain, or may be. */
+    void changed(String key) {
+        marks.changed(key);
+        if (bell != null) {
+            bell.ringForWatchers(key);
+        }
     }
 
     private Mono<Void> notify(Session session, String to, String text) {
@@ -137,16 +162,21 @@ final class SignalSink {
         return Flux.merge(listeners.signals(), told);
     }
 
-    /** Emits when something may have happened to a lock; without end. */
-    Flux<Boolean> changes(String key) {
+    /**
+     * Emits when something may have happened to a lock, and once at the beginning; without end.
+     *
+     * @param last the number of the last event that the watcher knows
+     */
+    Flux<Boolean> changes(String key, long last) {
         String name = name(key);
         return notices == null
-                ? Flux.never()
+                ? marks.changes(key, last, this::listen)
                 : notices.arriving()
                         .filter(notice -> notice.isConnected()
                                 || (notice.channel().equals(watched)
                                         && notice.text().equals(name)))
                         .map(notice -> true)
+                        .startWith(true)
                         .onBackpressureLatest();
     }
 
@@ -167,10 +197,7 @@ final class SignalSink {
 
     /** A short name of a key that any text may hold. */
     private static String name(String key) {
-        return java.util
-                .UUID
-                .nameUUIDFromBytes(key.getBytes(StandardCharsets.UTF_8))
-                .toString();
+        return UUID.nameUUIDFromBytes(key.getBytes(StandardCharsets.UTF_8)).toString();
     }
 
     void close() {

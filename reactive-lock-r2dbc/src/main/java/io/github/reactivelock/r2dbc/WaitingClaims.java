@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
+import io.github.reactivelock.state.LossReason;
 import io.r2dbc.spi.Row;
 import java.time.Duration;
 import java.util.HashMap;
@@ -266,6 +267,11 @@ final class WaitingClaims {
             pushes.push(new Signal.Grant(claimId, FencingTokens.of(token)));
         }
         return waited;
+    }
+
+    /** A claim was found to have been released by force. */
+    void forced(String claimId) {
+        pushes.push(new Signal.Suspect(claimId, LossReason.FORCED));
     }
 
     /** A claim that waits, or may by now. */

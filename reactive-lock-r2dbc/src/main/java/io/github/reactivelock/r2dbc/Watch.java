@@ -79,9 +79,10 @@ final class Watch {
                             .concatMap(occasion -> refreshed().thenMany(Flux.defer(this::unseen)), 1));
         }
 
-        /** When it is worth looking. */
+        /** When it is worth looking; after each of the changes the time until the next look begins anew. */
         private Flux<?> occasions() {
-            return Flux.merge(pushes.changes(key), Flux.defer(this::nextTime).repeat());
+            Flux<Long> times = Flux.defer(this::nextTime).repeat();
+            return pushes.changes(key, last).switchMap(change -> times.startWith(0L));
         }
 
         private Mono<LockEvent> snapshot() {
@@ -92,6 +93,7 @@ final class Watch {
                                 pushes,
                                 key,
                                 (transfer, row) -> session.change("watch", Keys.micros(MARK), name)
+                                        .then(pushes.watch(session, name, MARK))
                                         .then(Mono.defer(() -> snapshot(session, row)))))
                         .cast(LockEvent.class);
             });
@@ -118,8 +120,9 @@ final class Watch {
         }
 
         private Mono<Long> nextTime() {
-            long now = pushes.changesArrive() ? REFRESH.toMillis() : pause;
-            pause = Math.min(2 * pause, LONGEST_PAUSE);
+            boolean arrive = pushes.arrive();
+            long now = arrive ? REFRESH.toMillis() : pause;
+            pause = arrive ? SHORTEST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
             return Mono.delay(
                     Duration.ofMillis(now / 2 + ThreadLocalRandom.current().nextLong(now / 2 + 1)),
                     DriverThreads.timer());
@@ -150,6 +153,8 @@ final class Watch {
         private Mono<Boolean> markedOn(Session session) {
             return session.alone(session.change("watch_on", Keys.micros(MARK), name))
                     .filter(marked -> marked > 0)
+                    .delayUntil(marked ->
+                            session.alone(pushes.watch(session, name, MARK).thenReturn(marked)))
                     .flatMap(marked -> session.alone(session.one("watch_told", this::isTold, name)));
         }
 

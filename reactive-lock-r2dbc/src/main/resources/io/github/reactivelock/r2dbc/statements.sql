@@ -282,14 +282,16 @@ SET SESSION autocommit = 1, SESSION lock_wait_timeout = 2,
     SESSION long_query_time = 31536000
 
 -- name: listen mariadb
--- Looks which of the claims were served, and for how many microseconds they have been; sleeps if none was, and looks
--- again. One request: a ring that comes between a look and the next sleep would be lost. It sleeps by waiting for a
+-- Looks which of the claims were served, and which of the locks that are watched have events behind the last that was
+-- seen (a row with #), and for how many microseconds, and whether claims were released by force (!); sleeps if there is
+-- nothing, and looks again. One request: a ring that comes between a look and the next sleep would be lost. It sleeps by waiting for a
 -- name that another connection has, because what ends MariaDB's SLEEP may stand still with it, and all that sleep with
 -- them. DO, because it ends without an error when it is rung for, and without a table, because one that sleeps would
 -- keep it open. A connection that others share must not sleep. The row with a dot says whether it is one's own (1), and
 -- has got that name (2), and whether a ring ended the sleep.
 BEGIN NOT ATOMIC
     DECLARE asked_name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
+    DECLARE asked_watched LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
     DECLARE is_own, asleep_at BIGINT;
     DECLARE is_rung, is_anchor BIGINT DEFAULT 0;
     SET is_own = coalesce(IS_USED_LOCK(asked_name) = CONNECTION_ID(), 0);
@@ -298,7 +300,12 @@ BEGIN NOT ATOMIC
         WHERE lock_key ${keys} AND claim_id ${ids} AND lease_end > ${now}
         UNION ALL
         SELECT 1 FROM ${share} s FORCE INDEX (PRIMARY) JOIN ${lock} l ON l.lock_key = s.lock_key
-        WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '=')
+        WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '='
+        UNION ALL
+        SELECT 1 FROM json_table(asked_watched, '$[*]' COLUMNS (k VARCHAR(1024) PATH '$[0]', n BIGINT PATH '$[1]')) w
+        STRAIGHT_JOIN ${event} e FORCE INDEX (PRIMARY) ON e.lock_key = unhex(w.k) AND e.number > w.n
+        UNION ALL
+        SELECT 1 FROM ${event} WHERE lock_key = CONVERT(asked_name USING binary) AND number < 0)
     THEN
         SET asleep_at = ${now};
         DO GET_LOCK('reactive_lock', 2);
@@ -312,17 +319,29 @@ BEGIN NOT ATOMIC
     UNION ALL
     SELECT s.claim_id, s.token, ${now} - s.token
     FROM ${share} s FORCE INDEX (PRIMARY) JOIN ${lock} l ON l.lock_key = s.lock_key
-    WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '=';
+    WHERE s.claim_id ${ids} AND s.lease_end > ${now} AND l.claim_id = '='
+    UNION ALL
+    SELECT CONVERT(concat('#', w.k) USING utf8mb4) COLLATE utf8mb4_bin, max(e.number), ${now} - max(e.happened_at)
+    FROM json_table(asked_watched, '$[*]' COLUMNS (k VARCHAR(1024) PATH '$[0]', n BIGINT PATH '$[1]')) w
+    STRAIGHT_JOIN ${event} e FORCE INDEX (PRIMARY) ON e.lock_key = unhex(w.k) AND e.number > w.n GROUP BY w.k
+    UNION ALL
+    SELECT concat('!', owner), number, 0 FROM ${event} WHERE lock_key = CONVERT(asked_name USING binary) AND number < 0;
 END
 
 -- name: listen mysql
 -- The sleep is the last of them, because MySQL carries out none behind one that was ended.
-SET @rlock_own = coalesce(IS_USED_LOCK(?) = CONNECTION_ID(), 0);
+SET @rlock_name = ?, @rlock_watched = ?, @rlock_own = coalesce(IS_USED_LOCK(@rlock_name) = CONNECTION_ID(), 0);
 SELECT claim_id, token, ${now} - token AS age FROM ${lock} FORCE INDEX (PRIMARY)
 WHERE lock_key IN (?) AND claim_id IN (?) AND lease_end > ${now}
 UNION ALL
 SELECT s.claim_id, s.token, ${now} - s.token FROM ${share} s FORCE INDEX (PRIMARY) JOIN ${lock} l ON l.lock_key = s.lock_key
-WHERE s.claim_id IN (?) AND s.lease_end > ${now} AND l.claim_id = '=';
+WHERE s.claim_id IN (?) AND s.lease_end > ${now} AND l.claim_id = '='
+UNION ALL
+SELECT CONVERT(concat('#', w.k) USING utf8mb4) COLLATE utf8mb4_bin, max(e.number), ${now} - max(e.happened_at)
+FROM json_table(@rlock_watched, '$[*]' COLUMNS (k VARCHAR(1024) PATH '$[0]', n BIGINT PATH '$[1]')) w
+STRAIGHT_JOIN ${event} e FORCE INDEX (PRIMARY) ON e.lock_key = unhex(w.k) AND e.number > w.n GROUP BY w.k
+UNION ALL
+SELECT concat('!', owner), number, 0 FROM ${event} WHERE lock_key = CONVERT(@rlock_name USING binary) AND number < 0;
 SELECT '.' AS claim_id, CAST(@rlock_own AS SIGNED) AS token,
     CAST(IF(@rlock_own = 1 AND FOUND_ROWS() = 0, SLEEP(2), 0) AS SIGNED) AS age
 
@@ -842,6 +861,18 @@ UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE loc
 
 -- name: watch_on mariadb
 UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE lock_key = ? AND watched_until > ${now}
+
+-- name: note mariadb
+-- A client whose listener is to be rung for, at a lock that it watches; or at the name of a listener a claim of its
+-- client that was released by force. The number is below zero, so it is no event, and goes as old events go.
+INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units) VALUES (?, ?, ?, ${now} + ?, 0, 0)
+ON DUPLICATE KEY UPDATE happened_at = VALUES(happened_at)
+
+-- name: noted mariadb
+DELETE FROM ${event} WHERE lock_key = ? AND number = ?
+
+-- name: watchers mariadb
+SELECT owner AS client FROM ${event} WHERE lock_key = ? AND number < 0 AND happened_at > ${now}
 
 -- name: watch_told
 SELECT token, claim_id, (SELECT coalesce(max(e.number), 0) FROM ${event} e WHERE e.lock_key = l.lock_key) AS newest

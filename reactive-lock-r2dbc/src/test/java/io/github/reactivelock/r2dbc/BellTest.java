@@ -2,10 +2,13 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
@@ -38,6 +41,9 @@ class BellTest {
     private static final Duration LEASE = Duration.ofMinutes(10);
     /** In SLEEP or in GET_LOCK. */
     private static final String ASLEEP = "state IN ('User sleep', 'User lock')";
+
+    /** Of each two are looked for within five to ten seconds where no ring is heard. */
+    private static final int CHANGES = 20;
 
     private static final int RINGERS = 4;
     private static final int RINGS_OF_EACH = 500;
@@ -194,6 +200,110 @@ class BellTest {
             waiter.released(other);
         }
         holding.close().block(Databases.LIMIT);
+    }
+
+    /** A watcher's own looks, without which an event would be seen after five seconds at the soonest. */
+    private static long reads(Tapped tapped) {
+        return tapped.statements().stream()
+                .filter(text -> text.contains("SELECT number, owner, token, units FROM"))
+                .count();
+    }
+
+    private static void untilQuiet(Tapped tapped) {
+        Databases.until("it looks no more", () -> {
+            long before = reads(tapped);
+            Object unused = Mono.delay(Duration.ofSeconds(2)).block(Databases.LIMIT);
+            return reads(tapped) == before;
+        });
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("driversOfAnyFactory")
+    void whoeverWatchesIsWokenByEachGrantAndEachEnd(Databases driver) {
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(driver.url())));
+        R2dbcLockBackend holding = connected(driver);
+        R2dbcLockBackend watching = R2dbcLockBackend.connect(tapped, Databases.PATIENT);
+        Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
+        Disposable watch = watching.events("watched").subscribe(seen::add, error -> {});
+        Databases.until("rings are heard though no claim waits", watching::isPushed);
+        untilQuiet(tapped);
+
+        Object unused = Flux.range(0, CHANGES)
+                .concatMap(i -> changed(holding, i % 2 == 0).then(Mono.defer(() -> told(seen, 1 + 2 * (i + 1)))))
+                .then()
+                .block(Databases.LIMIT);
+
+        assertThat(seen).hasSize(1 + 2 * CHANGES);
+        watch.dispose();
+        watching.close().then(holding.close()).block(Databases.LIMIT);
+    }
+
+    /** A grant and its end, by its owner or by force. */
+    private static Mono<Void> changed(R2dbcLockBackend holding, boolean isForced) {
+        Claim claim = claim("watched", Share.WHOLE);
+        return holding.claim(claim)
+                .cast(ClaimResult.Granted.class)
+                .flatMap(granted ->
+                        isForced ? holding.forceRelease("watched", granted.fencingToken()) : holding.release(claim))
+                .then();
+    }
+
+    private static Mono<Void> told(Queue<LockEvent> seen, int number) {
+        return Mono.defer(() -> Mono.delay(Duration.ofMillis(5)))
+                .repeat(() -> seen.size() < number)
+                .then();
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("driversOfAnyFactory")
+    void whoeverAwaitsAReleaseIsWokenByIt(Databases driver) {
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(driver.url())));
+        R2dbcLockBackend holding = connected(driver);
+        R2dbcLockBackend watching = R2dbcLockBackend.connect(tapped, Databases.PATIENT);
+        LockClient awaiting = LockClient.create(watching);
+
+        Claim held = held(holding, claim("awaited", Share.WHOLE));
+        Mono<Boolean> released =
+                awaiting.awaitRelease("awaited").thenReturn(true).cache();
+        Disposable waiting = released.subscribe();
+        Databases.until("rings are heard", watching::isPushed);
+        untilQuiet(tapped);
+
+        assertThat(holding.release(held).block(Databases.LIMIT)).isTrue();
+
+        assertThat(released.block(Databases.LIMIT)).isTrue();
+        waiting.dispose();
+        awaiting.close().then(holding.close()).block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("drivers")
+    void anOwnerThatListensIsToldOfAReleaseByForce(Databases driver) {
+        R2dbcLockBackend other = connected(driver);
+        try (Waiter owner = new Waiter(connected(driver))) {
+            Claim before = held(other, claim("listened for", Share.WHOLE));
+            Claim waiting = owner.waits(claim("listened for", Share.WHOLE));
+            owner.hears();
+            for (Share share : List.of(Share.WHOLE, Share.permits(1, 2))) {
+                Claim lost = claim("forced", share);
+                long token = ((ClaimResult.Granted) owner.backend.claim(lost).block(Databases.LIMIT)).fencingToken();
+
+                assertThat(other.forceRelease("forced", token).block(Databases.LIMIT))
+                        .isTrue();
+
+                Databases.until(
+                        "it is told", () -> owner.signals.contains(new Signal.Suspect(lost.id(), LossReason.FORCED)));
+            }
+            Databases.until(
+                    "it is told once",
+                    () -> database.select(
+                                    "SELECT count(*) FROM reactive_lock_event WHERE lock_key LIKE 'reactive_lock.%'")
+                            == 0);
+            assertThat(other.release(before).block(Databases.LIMIT)).isTrue();
+            owner.untilTold(waiting);
+            owner.released(waiting);
+        }
+        other.close().block(Databases.LIMIT);
     }
 
     /** Names of the listeners whose claims wait for a key. */
