@@ -16,6 +16,8 @@ final class Bench implements AutoCloseable {
         CONSUL,
         POSTGRESQL,
         MARIADB,
+        /** That of the PATH, which {@code config/newest-servers mysql} unpacks. */
+        MYSQL,
         /** These answer before a commit is on the disk, which shows what the processors have to do. */
         POSTGRESQL_UNFLUSHED,
         MARIADB_UNFLUSHED,
@@ -24,7 +26,7 @@ final class Bench implements AutoCloseable {
         QUORUM_5;
 
         boolean isSql() {
-            return name().startsWith("POSTGRESQL") || name().startsWith("MARIADB");
+            return this == MYSQL || name().startsWith("POSTGRESQL") || name().startsWith("MARIADB");
         }
 
         Server start() {
@@ -36,6 +38,7 @@ final class Bench implements AutoCloseable {
                 case POSTGRESQL -> SqlServer.postgres("fsync=on", "synchronous_commit=on", "full_page_writes=on");
                 case POSTGRESQL_UNFLUSHED -> SqlServer.postgres("fsync=off", "synchronous_commit=off");
                 case MARIADB -> SqlServer.mariaDb("--innodb-flush-log-at-trx-commit=1");
+                case MYSQL -> SqlServer.mySql("--innodb-flush-log-at-trx-commit=1");
                 case MARIADB_UNFLUSHED -> SqlServer.mariaDb("--innodb-flush-log-at-trx-commit=0");
                 case QUORUM_3 -> new RedisServers(3);
                 case QUORUM_5 -> new RedisServers(5);

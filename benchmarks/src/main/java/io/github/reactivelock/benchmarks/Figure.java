@@ -5,7 +5,8 @@ import java.util.Locale;
 /**
  * One number of the report, in a form for machines.
  *
- * @param kind {@code ratio}, {@code commands}, {@code publishes}, {@code subscribes} or {@code bytes}
+ * @param kind {@code ratio}, {@code commands}, {@code publishes}, {@code subscribes}, {@code micros}, {@code millis} or
+ *     {@code bytes}
  * @param scenario what was run
  * @param peer the other side of a ratio; empty for the other kinds
  * @param value of a ratio: how many times as good ours is as the peer

@@ -38,6 +38,6 @@ enum Metric {
 
     /** How many times as good the first value is as the second. */
     double ratio(double ours, double theirs) {
-        return this == PER_SECOND ? ours / theirs : theirs / ours;
+        return this == PER_SECOND || this == CHANGES ? ours / theirs : theirs / ours;
     }
 }

@@ -81,6 +81,11 @@ final class OurSide implements Side {
         return new OurSide(R2dbcLockBackend.connect(uri), Duration.ZERO, settings);
     }
 
+    /** The same, whose holders are busy. */
+    static Side sql(String uri, Duration busy) {
+        return new OurSide(R2dbcLockBackend.connect(uri), busy, ours -> ours);
+    }
+
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
         lock.withLock(key, held -> {

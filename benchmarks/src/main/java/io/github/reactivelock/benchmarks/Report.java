@@ -104,10 +104,15 @@ final class Report {
 
     /** Ours with other settings has its own name, such as {@code sequential-immediate}. */
     private String compared(Race race, String ours, String peer, Map<String, List<Map<Metric, Double>>> rounds) {
-        double ratio =
-                Race.ratio(race.ranked(), rounds.getOrDefault(ours, List.of()), rounds.getOrDefault(peer, List.of()));
+        List<Map<Metric, Double>> subject = rounds.getOrDefault(ours, List.of());
+        List<Map<Metric, Double>> theirs = rounds.getOrDefault(peer, List.of());
+        double ratio = Race.ratio(race.ranked(), subject, theirs);
         String settings = ours.substring(race.ours().length());
         add(Figure.ratio(race.name() + settings, peer, ratio));
+        if (subject.get(0).containsKey(Metric.CHANGES) && !peer.equals(Sides.SQL_PING)) {
+            double handOvers = Race.ratio(Metric.CHANGES, subject, theirs);
+            add(Figure.ratio(race.name() + settings + "-hand-overs", peer, handOvers));
+        }
         return String.format(Locale.ROOT, "%.2f ×", ratio);
     }
 
@@ -116,6 +121,11 @@ final class Report {
             case COMMANDS -> add(Figure.of("commands", race.name(), value));
             case PUBLISHED -> add(Figure.of("publishes", race.name(), value));
             case SUBSCRIBED -> add(Figure.of("subscribes", race.name(), value));
+            case CLIENT_CPU -> {
+                if (race.store().isSql() && race.clients() > 1) {
+                    add(Figure.of("micros", race.name() + "-client", value));
+                }
+            }
             case HAND_OVER_TRIPS -> add(Figure.ratio(race.name() + "-hand-over", "round-trip", value));
             case HAND_OVER_BUSY_TRIPS -> add(Figure.ratio(race.name() + "-hand-over", "busy-round-trip", value));
             case CYCLE_TAIL -> add(Figure.ratio(race.name() + "-p99", "p50", value));

@@ -64,7 +64,7 @@ final class Round {
     }
 
     /** Times from one flow's entry, after which it gives back at once, to the next flow's entry, sorted. */
-    private static long[] handOvers(long[] moments) {
+    static long[] handOvers(long[] moments) {
         long[] entered = new long[moments.length / MOMENTS];
         for (int i = 0; i < entered.length; i++) {
             entered[i] = moments[MOMENTS * i + 1];

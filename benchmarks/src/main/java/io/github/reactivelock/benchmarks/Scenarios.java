@@ -147,6 +147,10 @@ final class Scenarios {
                                 sql(Store.POSTGRESQL, 100, 4),
                                 sql(Store.MARIADB, 4, 4),
                                 sql(Store.MARIADB, 100, 4))),
+                new Several("sql-mysql", List.of(sql(Store.MYSQL, 4, 4))),
+                new Waited("PostgreSQL", Store.POSTGRESQL),
+                new Waited("MariaDB", Store.MARIADB),
+                new Waited("MySQL", Store.MYSQL),
                 new Inside());
     }
 
@@ -242,7 +246,8 @@ final class Scenarios {
     private static Race sql(Store store, int flows, int clients) {
         String kind = store.name().toLowerCase(Locale.ROOT).replace('_', '-');
         String name = "sql-" + kind + "-" + flows + "-" + clients;
-        String title = (kind.startsWith("mariadb") ? "MariaDB" : "PostgreSQL")
+        String product = store == Store.MYSQL ? "MySQL" : kind.startsWith("mariadb") ? "MariaDB" : "PostgreSQL";
+        String title = product
                 + (kind.endsWith("unflushed") ? " that answers before a commit is on the disk" : "")
                 + ": one key, flows: "
                 + flows + ", processes: " + clients;

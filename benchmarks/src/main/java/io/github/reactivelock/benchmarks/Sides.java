@@ -86,6 +86,10 @@ final class Sides {
     static final String OURS_SQL = "ours-sql";
     static final String OURS_SQL_FIFO = "ours-sql-fifo";
     static final String OURS_SQL_IMMEDIATE = "ours-sql-immediate";
+    /** With work under the lock, for which the next in the queue waits. */
+    static final String BUSY_SQL_200 = "busy-sql-200-ms";
+
+    static final String BUSY_SQL_2000 = "busy-sql-2000-ms";
     static final String SQL_PING = "2-x-select";
     static final String SPRING_JDBC = "spring-jdbc-blocking";
     static final String SHED_LOCK = "shedlock-polling";
@@ -134,6 +138,8 @@ final class Sides {
             Map.entry(OURS_SQL, uri -> OurSide.sql(uri, ours -> ours)),
             Map.entry(OURS_SQL_FIFO, uri -> OurSide.sql(uri, Sides::inOrder)),
             Map.entry(OURS_SQL_IMMEDIATE, uri -> OurSide.sql(uri, ours -> ours.workScheduler(Schedulers.immediate()))),
+            Map.entry(BUSY_SQL_200, uri -> OurSide.sql(uri, Duration.ofMillis(200))),
+            Map.entry(BUSY_SQL_2000, uri -> OurSide.sql(uri, Duration.ofMillis(2_000))),
             Map.entry(SQL_PING, SqlPingSide::new),
             Map.entry(SPRING_JDBC, SpringJdbcSide::new),
             Map.entry(SHED_LOCK, ShedLockSide::new),

@@ -2,6 +2,7 @@ package io.github.reactivelock.benchmarks;
 
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.testservers.MariaDbServer;
+import io.github.reactivelock.testservers.MySqlServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import java.net.URI;
 import java.sql.Connection;
@@ -55,11 +56,16 @@ final class SqlServer implements Server {
         return new SqlServer("mariadbd", server.url("mariadb"), "DATETIME(6)", server::close);
     }
 
-    /** The same database for JDBC. */
+    static Server mySql(String flushing) {
+        MySqlServer server = MySqlServer.start("--max-connections=400", flushing);
+        return new SqlServer("mysqld", server.url("mysql"), "DATETIME(6)", server::close);
+    }
+
+    /** The same database for JDBC; the driver of MariaDB knows MySQL too. */
     static String jdbc(String r2dbc) {
         URI url = URI.create(r2dbc.substring("r2dbc:".length()));
-        return "jdbc:" + url.getScheme() + "://" + url.getHost() + ":" + url.getPort() + url.getPath() + "?user="
-                + url.getUserInfo();
+        return "jdbc:" + url.getScheme().replace("mysql", "mariadb") + "://" + url.getHost() + ":" + url.getPort()
+                + url.getPath() + "?user=" + url.getUserInfo();
     }
 
     @Override

@@ -133,7 +133,27 @@ record Target(String what, String figure, Bound bound, double value) {
                 all.add(least("100 flows of four processes", "ratio " + sql + "-100-4 " + peer, 20));
             }
         }
+        handedOver(all, "postgresql", 3, 450);
+        handedOver(all, "mariadb", 1.5, 600);
+        handedOver(all, "mysql", 1.5, Double.NaN);
         return all;
+    }
+
+    /** Between processes; how long a waiter waited must not matter. */
+    private static void handedOver(List<Target> all, String database, double ratio, double micros) {
+        String sql = "sql-" + database + "-4-4";
+        all.add(least(
+                "hand-overs to another process, beside polling",
+                "ratio " + sql + "-hand-overs shedlock-polling",
+                ratio));
+        if (!Double.isNaN(micros)) {
+            all.add(most("µs of the client for an acquisition", "micros " + sql + "-client", micros));
+        }
+        for (String waited : List.of("-200", "-2000")) {
+            String figure = "millis sql-waited-" + database + waited;
+            all.add(most("ms from the end of the work to the next holder, median", figure, 10));
+            all.add(most("the longest", figure + "-longest", 50));
+        }
     }
 
     private static void fifo(List<Target> all, String scenario, double ratio) {
