@@ -1,8 +1,18 @@
 package io.github.reactivelock.lettuce;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.testservers.RedisAddressContract;
+import io.github.reactivelock.testservers.RedisServer;
 import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 class LettuceAddressTest extends RedisAddressContract {
 
@@ -26,5 +36,29 @@ class LettuceAddressTest extends RedisAddressContract {
     @Override
     protected LockBackend cluster(String uri) {
         return LettuceLockBackend.connectCluster(List.of(patient(uri)));
+    }
+
+    /** A node of a quorum has to say for how long it has had its memory. */
+    @Test
+    void nodesOfAQuorumWithoutInfoAreToldByName() {
+        List<RedisServer> servers = Stream.generate(() -> RedisServer.start("--rename-command", "INFO", ""))
+                .limit(3)
+                .toList();
+        LockClient client = LockClient.create(QuorumLockBackend.of(servers.stream()
+                        .map(server -> LettuceLockBackend.connect(patient(server.uri())))
+                        .toArray(QuorumNode[]::new))
+                .withNodeTimeout(QuorumFixture.LIMIT));
+
+        Throwable failure = client.withLock("k", Mono.<Throwable>just(new AssertionError("no failure")))
+                .onErrorResume(Mono::just)
+                .block(QuorumFixture.LIMIT);
+
+        assertThat(failure).isInstanceOf(LockUnavailableException.class).hasMessageContaining("in a quorum INFO");
+        assertThat(servers)
+                .as("nodes named by %s, which two that refuse are enough for", failure.getMessage())
+                .filteredOn(server -> failure.getMessage().contains("127.0.0.1:" + server.port()))
+                .hasSizeGreaterThanOrEqualTo(2);
+        client.close().block(QuorumFixture.LIMIT);
+        servers.forEach(RedisServer::close);
     }
 }
