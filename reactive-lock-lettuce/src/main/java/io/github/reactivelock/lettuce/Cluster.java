@@ -134,12 +134,6 @@ final class Cluster implements ConnectionSource<StatefulRedisClusterConnection<S
     }
 
     @Override
-    public CompletionStage<List<Object>> missing(
-            StatefulRedisClusterConnection<String, String> connection, String channel) {
-        return CompletableFuture.completedFuture(List.of()); // the node that would be asked may be one that is down
-    }
-
-    @Override
     public CompletionStage<StatefulRedisPubSubConnection<String, String>> channels() {
         return topology()
                 .thenCompose(known -> client.connectPubSubAsync(Utf8.CODEC))

@@ -26,7 +26,10 @@ interface ConnectionSource<C extends StatefulConnection<String, String>> {
         return scripts(connection).scriptLoad(script);
     }
 
-    /** Asks the server of a connection which {@link NeededCommands} it lacks. */
+    /**
+     * Asks the server of a connection which {@link NeededCommands} it lacks; of a cluster, the node that has just let
+     * this connection in: the driver sends there what names no key.
+     */
     default CompletionStage<List<Object>> missing(C connection, String channel) {
         return scripts(connection)
                 .<List<Object>>eval(NeededCommands.check().body(), ScriptOutputType.MULTI, new String[0], channel)

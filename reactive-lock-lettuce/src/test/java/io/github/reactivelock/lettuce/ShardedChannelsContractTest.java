@@ -1,8 +1,11 @@
 package io.github.reactivelock.lettuce;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -25,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** Three primaries, whose messages stay in the shard of their lock. */
 class ShardedChannelsContractTest extends LockBackendContract {
@@ -138,6 +142,28 @@ class ShardedChannelsContractTest extends LockBackendContract {
         listening.dispose();
         keeping.close().block(Duration.ofSeconds(60));
         backend.close().block(Duration.ofSeconds(60));
+    }
+
+    /** Else locks would be granted, and the first hand-over would fail. PUBLISH is not needed. */
+    @Test
+    void aUserWhoMayNotPublishIsRefusedAtTheFirstCall() {
+        LockClient client = userWith("-publish");
+        assertThat(client.withLock("b", Mono.just("had it")).block(Duration.ofSeconds(60)))
+                .isEqualTo("had it");
+        client.close().block(Duration.ofSeconds(60));
+
+        LockClient refused = userWith("-spublish");
+        assertThatThrownBy(() -> refused.withLock("b", Mono.just("had it")).block(Duration.ofSeconds(60)))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContainingAll("scripts cannot run SPUBLISH", "+spublish");
+        refused.close().block(Duration.ofSeconds(60));
+    }
+
+    private static LockClient userWith(String permission) {
+        String user = "ACL SETUSER locks reset on >secret ~* &* +@all " + permission;
+        cluster.nodes().forEach(node -> node.command(user.split(" ")));
+        return LockClient.create(LettuceLockBackend.connectCluster(
+                List.of(cluster.uris().get(0).replace("redis://", "redis://locks:secret@")), SHARDED));
     }
 
     /** Asks again when the lock's channel begins to be heard, as a client does. */

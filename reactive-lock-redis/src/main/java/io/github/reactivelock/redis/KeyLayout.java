@@ -99,6 +99,11 @@ final class KeyLayout {
         return grants(client) + ":" + owner(key);
     }
 
+    /** A channel without listeners. */
+    String check() {
+        return space + ":check";
+    }
+
     String events(String key) {
         return space + ":events:" + owner(key);
     }

@@ -18,13 +18,15 @@ public final class NeededCommands {
 
     /**
      * The channel that the script writes to, its only argument. It has the prefix, or the user might not be permitted
-     * to use it.
+     * to use it, and is a sharded one where grants come by those.
      *
      * @param options how locks are laid out
      * @return a channel without listeners
      */
     public static String channel(RedisBackendOptions options) {
-        return KeyLayout.permittedChannels(options.prefix()) + "check";
+        return options.hasShardedChannels()
+                ? KeyLayout.ofShards(options.prefix()).check()
+                : KeyLayout.permittedChannels(options.prefix()) + "check";
     }
 
     /**

@@ -57,8 +57,8 @@ final class RedisFailure extends RuntimeException {
                     SENT_AGAIN),
             Remedy.of(
                     "cannot hold locks, {said}: take rename-command for these out of its configuration, or let this user"
-                            + " run them with {user}+time +publish; a service or a proxy that does not have"
-                            + " them in scripts is none for locks",
+                            + " run them with {user}+time +publish, withShardedChannels +spublish; a service or a"
+                            + " proxy that does not have them in scripts is none for locks",
                     NeededCommands.SIGN),
             Remedy.of("asks for a password (NOAUTH): put user and password into the URI", "NOAUTH"),
             Remedy.of(

@@ -189,8 +189,27 @@ public abstract class RedisAddressContract {
         }
     }
 
+    /** Else a lock would be granted over a cluster, and the first hand-over would fail. */
+    @Test
+    void aClusterWithoutACommandThatLocksNeedIsRefusedAtTheFirstCall() {
+        for (String command : List.of("TIME", "PUBLISH")) {
+            try (RedisCluster renamed = RedisCluster.start(1, 0, "--rename-command", command, "")) {
+                RedisServer node = renamed.nodes().get(0);
+                isRefused(cluster(node.uri()), node.port(), command);
+            }
+            String user = "ACL SETUSER locks reset on >" + SECRET + " ~* &* +@all -" + command;
+            cluster.nodes().forEach(node -> node.command(user.split(" ")));
+            int port = cluster.nodes().get(0).port();
+            isRefused(cluster("redis://locks:" + SECRET + "@" + address(port)), port, command);
+        }
+    }
+
     private void isRefused(String uri, int port, String command) {
-        LockClient client = client(uri);
+        isRefused(server(uri), port, command);
+    }
+
+    private static void isRefused(LockBackend backend, int port, String command) {
+        LockClient client = LockClient.builder(backend).commandTimeout(PATIENCE).build();
         assertThat(failure(client))
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContainingAll(address(port), "scripts cannot run " + command, "rename-command", "+publish");
