@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -78,7 +79,14 @@ record Observer(Database database) {
 
         LockInfo info() {
             return held(
-                    key, String.valueOf(lock.owner()), lock.token(), lock.leaseEnd(), lock.now(), waiters, List.of());
+                    key,
+                    String.valueOf(lock.owner()),
+                    lock.token(),
+                    lock.leaseEnd(),
+                    lock.now(),
+                    waiters,
+                    List.of(),
+                    lock.claimId());
         }
     }
 
@@ -149,7 +157,7 @@ record Observer(Database database) {
             return new LockInfo.Free(key);
         }
         if (!LockRow.isMark(lock.claimId())) {
-            return held(key, lock.owner(), lock.number(), lock.leaseEnd(), lock.now(), waiters, queue);
+            return held(key, lock.owner(), lock.number(), lock.leaseEnd(), lock.now(), waiters, queue, lock.claimId());
         }
         Found newest = holders.get(0);
         return new LockInfo.Held(
@@ -171,8 +179,23 @@ record Observer(Database database) {
     }
 
     private static LockInfo held(
-            String key, String owner, long token, long leaseEnd, long now, long waiters, List<LockInfo.Waiting> queue) {
+            String key,
+            String owner,
+            long token,
+            long leaseEnd,
+            long now,
+            long waiters,
+            List<LockInfo.Waiting> queue,
+            @Nullable String claimId) {
         return new LockInfo.Held(
-                key, owner, FencingTokens.of(token), Keys.time(leaseEnd - now), waiters, Keys.time(now - token), queue);
+                key,
+                owner,
+                FencingTokens.of(token),
+                Keys.time(leaseEnd - now),
+                waiters,
+                Keys.time(now - token),
+                queue,
+                null,
+                Recalls.isRecallable(claimId));
     }
 }

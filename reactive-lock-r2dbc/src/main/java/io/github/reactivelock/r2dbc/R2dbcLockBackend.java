@@ -50,6 +50,8 @@ import reactor.core.scheduler.Schedulers;
  *       or watches, and who serves its claim or changes the lock ends that statement. Where nothing is told, or does not arrive, a backend looks for
  *       all its waiting claims by one statement, a few milliseconds after something happened and then less often, once
  *       in a second at last. A claim of the same backend gets its grant at once.
+ *   <li><b>Recalls.</b> On PostgreSQL the id of a claim that can be called back ends with a mark in the tables. Who
+ *       waits behind such an owner notifies its client by one more statement.
  *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that another transaction has
  *   locked.
  *   <li><b>Cleaning.</b> Rows of locks that were free or expired for an hour are deleted in the background.
@@ -252,35 +254,48 @@ public final class R2dbcLockBackend implements LockBackend {
         return true;
     }
 
+    /** On PostgreSQL: a ring of the others says nothing but that something is there. */
+    @Override
+    public boolean supportsRecall() {
+        return pushes.tells();
+    }
+
+    @Override
+    public Mono<Void> recall(String key) {
+        return locks.recall(key);
+    }
+
     @Override
     public Mono<ClaimResult> claim(Claim claim) {
         cleaner.begin();
-        return locks.claim(claim);
+        return locks.claim(Recalls.stored(claim));
     }
 
     @Override
     public boolean holdsBack(Claim claim) {
-        return locks.holdsBack(claim);
+        return locks.holdsBack(Recalls.stored(claim));
     }
 
     @Override
     public Mono<RenewalResult> renew(List<Claim> held) {
-        return renewal.renew(held);
+        return held.stream().noneMatch(Claim::recallable)
+                ? renewal.renew(held)
+                : renewal.renew(held.stream().map(Recalls::stored).toList()).map(Recalls::told);
     }
 
     @Override
     public Mono<Boolean> release(Claim claim) {
-        return locks.release(claim);
+        return locks.release(Recalls.stored(claim));
     }
 
     @Override
     public Mono<Boolean> keep(Claim held, Claim kept) {
-        return locks.keep(held, kept);
+        return locks.keep(Recalls.stored(held), Recalls.stored(kept));
     }
 
     @Override
     public Flux<Signal> signals() {
-        return pushes.signals().doOnNext(waits::signalled);
+        return pushes.signals().doOnNext(waits::signalled).map(Recalls::told);
     }
 
     @Override

@@ -35,13 +35,14 @@ record Seen(@Nullable String claimId, long token, long remaining) {
         if (claim.id().equals(claimId)) {
             return remaining > 0 ? Mono.just(TableLock.granted(token, claim)) : Mono.empty();
         }
-        return Mono.just(
-                claim.mode() == Claim.Mode.TRY ? new ClaimResult.Busy() : TableLock.queued(claim, remaining, token));
+        return Mono.just(Recalls.behind(claimId, claim, TableLock.queued(claim, remaining, token)));
     }
 
     /** What a claim that waits wants to know, if it goes on waiting. */
     Mono<ClaimResult> queued(Claim claim) {
         boolean isHeld = claimId != null && remaining > 0 && !claim.id().equals(claimId);
-        return isHeld ? Mono.just(TableLock.queued(claim, remaining, token)) : Mono.empty();
+        return isHeld
+                ? Mono.just(Recalls.behind(claimId, claim, TableLock.queued(claim, remaining, token)))
+                : Mono.empty();
     }
 }

@@ -23,6 +23,7 @@ final class SignalSink {
 
     private static final String GRANT = "grant";
     private static final String FORCED = "forced";
+    private static final String RECALL = "recall";
     /** A listener that comes later finds a claim that its client knows to be lost. */
     private static final Duration NOTED = Duration.ofMinutes(1);
 
@@ -56,6 +57,11 @@ final class SignalSink {
     /** Whether other clients' news come by themselves; if not, they have to be looked for. */
     boolean arrive() {
         return (notices != null && notices.arrive()) || (bell != null && bell.hears());
+    }
+
+    /** Whether other clients can be told something about a claim, if news arrive. */
+    boolean tells() {
+        return notices != null;
     }
 
     Optional<String> whyNotPushed() {
@@ -190,6 +196,7 @@ final class SignalSink {
         }
         return switch (words[0]) {
             case GRANT -> new Signal.Grant(words[1], FencingTokens.of(Long.parseLong(words[2])));
+            case RECALL -> new Signal.Recall(words[1]);
             case FORCED -> new Signal.Suspect(words[1], LossReason.FORCED);
             default -> null;
         };

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -39,6 +40,42 @@ final class TableLock {
         this.places = new Places(database, claim -> heldBack.remove(claim.id()));
     }
 
+    /** The answer to a claim, which calls the owner back if that can be: by a statement more, and none otherwise. */
+    Mono<ClaimResult> claim(Claim claim) {
+        return (claim.mode() == Claim.Mode.TRY ? tried(claim) : answer(claim))
+                .flatMap(answer -> answer instanceof ClaimResult.Queued queued && queued.behind() != null
+                        ? recall(claim.key()).onErrorComplete().thenReturn(Recalls.told(queued))
+                        : Mono.just(answer));
+    }
+
+    /** One that finds an owner which can be called back, and no claim that waits, waits too. */
+    private Mono<ClaimResult> tried(Claim claim) {
+        return Mono.defer(() -> waits.contains(claim)
+                ? answer(Recalls.waiting(claim))
+                : answer(claim)
+                        .flatMap(answer -> answer instanceof ClaimResult.Queued
+                                ? mayWait(claim)
+                                        .flatMap(may -> may
+                                                ? answer(Recalls.waiting(claim))
+                                                : Mono.just(new ClaimResult.Busy()))
+                                : Mono.just(answer)));
+    }
+
+    private Mono<Boolean> mayWait(Claim claim) {
+        return pushes.tells() ? isWaitedFor(claim.key()).map(others -> !others) : Mono.just(false);
+    }
+
+    private Mono<Boolean> isWaitedFor(String key) {
+        return database.run(session ->
+                session.alone(session.one("waited", row -> LockRow.number(row, "found") > 0, Keys.bytes(key))));
+    }
+
+    /** Tells the client of an owner that can be called back. */
+    Mono<Void> recall(String key) {
+        return database.run(session -> session.alone(session.all("recall", row -> true, Keys.bytes(key))))
+                .then();
+    }
+
     boolean holdsBack(Claim claim) {
         return heldBack.contains(claim.id());
     }
@@ -47,7 +84,7 @@ final class TableLock {
      * Claims for one lock ask one after the other, but for those that keep their place: they ask together, and only
      * for what they have already.
      */
-    Mono<ClaimResult> claim(Claim claim) {
+    private Mono<ClaimResult> answer(Claim claim) {
         return Mono.defer(() -> {
                     heldBack.add(claim.id());
                     return keepsItsPlace(claim)
@@ -62,7 +99,8 @@ final class TableLock {
             if (result instanceof ClaimResult.Granted && waits.contains(claim)) {
                 pushes.doubt();
             }
-            waits.answered(claim, result);
+            boolean isRefused = claim.mode() == Claim.Mode.TRY && result instanceof ClaimResult.Queued;
+            waits.answered(claim, isRefused ? new ClaimResult.Busy() : result);
             quick.note(claim, result);
         });
         return Mono.defer(() -> waits.wasTold(claim) ? lanes.inTurn(claim.key(), noted) : lanes.claim(claim, noted));
@@ -109,8 +147,18 @@ final class TableLock {
                         session,
                         pushes,
                         claim.key(),
-                        (transfer, row) -> transfer.shares().claim(row, claim, waits.contains(claim)))
+                        (transfer, row) -> transfer.shares()
+                                .claim(row, claim, waits.contains(claim))
+                                .map(answer -> answer.map(given -> behind(row, claim, given))))
                 .flatMap(answer -> answer.map(Mono::just).orElseGet(() -> shared(session, claim)));
+    }
+
+    private static ClaimResult behind(LockRow row, Claim claim, ClaimResult answer) {
+        return answer instanceof ClaimResult.Granted || !row.isHeld()
+                ? answer
+                : Recalls.isRecallable(row.claimId())
+                        ? Recalls.behind(row.claimId(), claim, queued(row.leaseEnd() - row.now(), row.token()))
+                        : answer;
     }
 
     /** The full question: who owns the lock, who is next, and where this claim stands. */
@@ -121,7 +169,7 @@ final class TableLock {
                         .thenReturn(granted(row.token(), claim));
             }
             return row.isHeld()
-                    ? behind(transfer, row, claim, row.leaseEnd() - row.now(), row.token())
+                    ? behind(transfer, row, claim, row.leaseEnd() - row.now(), row.token(), row.claimId())
                     : free(transfer, row, claim);
         });
     }
@@ -145,31 +193,37 @@ final class TableLock {
         if (!next.isWhole()) {
             return transfer.shares()
                     .passOnFree(row)
-                    .flatMap(in -> behind(transfer, row, claim, in.lastEnd() - row.now(), in.token()));
+                    .flatMap(in -> behind(transfer, row, claim, in.lastEnd() - row.now(), in.token(), null));
         }
         return transfer.grant(row, successors)
                 .flatMap(token -> next.claimId().equals(claim.id())
                         ? Mono.just(granted(token, claim))
                         : transfer.tellGrant(next, token)
-                                .then(Mono.defer(() -> behind(transfer, row, claim, next.lease(), token))))
+                                .then(Mono.defer(
+                                        () -> behind(transfer, row, claim, next.lease(), token, next.claimId()))))
                 .switchIfEmpty(Mono.defer(() -> free(transfer, row, claim)));
     }
 
     private Mono<ClaimResult> behind(
-            HandOverTransaction transfer, LockRow row, Claim claim, long left, long ownersToken) {
+            HandOverTransaction transfer,
+            LockRow row,
+            Claim claim,
+            long left,
+            long ownersToken,
+            @Nullable String owner) {
+        ClaimResult answer = Recalls.behind(owner, claim, queued(claim, left, ownersToken));
         return claim.mode() == Claim.Mode.TRY
-                ? Mono.just(new ClaimResult.Busy())
-                : transfer.enqueue(row, Successor.of(claim, pushes.client()))
-                        .thenReturn(queued(claim, left, ownersToken));
+                ? Mono.just(answer)
+                : transfer.enqueue(row, Successor.of(claim, pushes.client())).thenReturn(answer);
     }
 
     /** It asks again when the owner's lease is over, or when its place has to be kept. */
-    static ClaimResult queued(Claim claim, long left, long ownersToken) {
+    static ClaimResult.Queued queued(Claim claim, long left, long ownersToken) {
         return queued(Math.min(left, TimeUnit.NANOSECONDS.toMicros(Places.pause(claim.lease()))), ownersToken);
     }
 
     /** The row is locked, or was read by one statement, so the owner's token is the last that was given. */
-    static ClaimResult queued(long left, long ownersToken) {
+    static ClaimResult.Queued queued(long left, long ownersToken) {
         return new ClaimResult.Queued(Keys.time(left), null, FencingTokens.of(ownersToken));
     }
 

@@ -850,6 +850,14 @@ SELECT ${bytes:lock_key}, claim_id, token FROM ${lock} WHERE lock_key ${keys} AN
 -- name: notify
 SELECT pg_notify(?, ?)
 
+-- name: recall
+-- Tells an owner that can be called back (Recalls): another claim waits for its lock.
+SELECT CAST(pg_notify('reactive_lock.' || client, 'recall ' || claim_id || ' 0') AS TEXT) AS told
+FROM ${lock} WHERE lock_key = ? AND claim_id LIKE '%!' AND lease_end > ${now}
+
+-- name: waited
+SELECT count(*) AS found FROM ${waiter} WHERE lock_key = ? AND alive_until > ${now}
+
 -- name: record
 INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units) VALUES (?, ?, ?, ?, ?, ?)
 
