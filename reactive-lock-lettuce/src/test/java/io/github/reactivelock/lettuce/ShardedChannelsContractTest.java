@@ -119,14 +119,7 @@ class ShardedChannelsContractTest extends LockBackendContract {
         assertThat(RedisFixture.next(theirs)).isInstanceOf(Signal.Reconnected.class);
         Claim plain = RedisFixture.claim("kept");
         Claim owner = new Claim(
-                "kept",
-                plain.id(),
-                plain.owner(),
-                plain.lease(),
-                plain.mode(),
-                plain.keeping(),
-                plain.share(),
-                true);
+                "kept", plain.id(), plain.owner(), plain.lease(), plain.mode(), plain.keeping(), plain.share(), true);
         Claim tries = RedisFixture.claim("kept", plain.lease(), Claim.Mode.TRY);
         Claim waits = RedisFixture.claim("kept");
         RedisFixture.take(keeping, owner);

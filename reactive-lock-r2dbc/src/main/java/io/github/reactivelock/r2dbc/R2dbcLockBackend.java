@@ -60,11 +60,11 @@ import reactor.core.scheduler.Schedulers;
  * <p>Guarantees. <b>Mutual exclusion</b> holds as long as the database keeps what it committed: not across a fail-over
  * to a replica that lags behind. <b>Fencing tokens</b> rise strictly; back only if a row was removed <em>and</em> the
  * clock is behind. <b>Order</b> is that of arrival. Every command is one statement or one short transaction at READ
- * COMMITTED, also with another default, and takes one connection for that time; commands of one key follow one another.
- * In MySQL it is one text of several statements where the driver sends such texts. H2, and MySQL without that, take a
- * transaction where others take one round trip. A transaction that holds the row of a lock and does not end costs that
- * lock alone: statements wait for it for a part of {@link R2dbcBackendOptions#commandTimeout()} and end at the server
- * too.
+ * COMMITTED, also with another default, and takes one connection for that time; commands of one key follow one
+ * another. In MySQL it is one text of several statements where the driver sends such texts. H2, and MySQL without
+ * that, take a transaction where others take one round trip. A transaction that holds the row of a lock and does not
+ * end costs that lock alone: statements wait for it for a part of {@link R2dbcBackendOptions#commandTimeout()} and
+ * end at the server too.
  *
  * <p>A lock client asks on behalf of all its flows, so a {@code ConnectionFactory} that routes by the Reactor Context
  * sees that of none of them: make a client for each tenant.
@@ -188,9 +188,10 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * A backend over a pool of the application, which is never closed here. A command takes one of its connections for
-     * the time of a few statements. On PostgreSQL one more connection is opened beside the pool, for notifications.
-     * Nothing has to be set on it: a question whose connection is reset is asked again over another one.
+     * A backend over a pool of the application, which is never closed here. A command takes one of its connections
+     * for the time of a few statements. On PostgreSQL one more connection is opened beside the pool, for
+     * notifications. Nothing has to be set on it: a question whose connection is reset is asked again over another
+     * one.
      *
      * @param pool a pool, or a factory that makes a connection for every command
      * @return a backend that has not connected yet
@@ -225,8 +226,8 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * A guard that has the database refuse writes of earlier holders, in tables with the prefix of this backend. Opens
-     * nothing; a process without locks makes one from a backend over its pool.
+     * A guard that has the database refuse writes of earlier holders, in tables with the prefix of this backend.
+     * Opens nothing; a process without locks makes one from a backend over its pool.
      *
      * @return a guard over the connections of this backend
      */
@@ -350,8 +351,8 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * Opens connections so that no Error of the driver is lost inside the pool. Those of MySQL, where no statement says
-     * how long it waits, get that limit once, because they are the backend's own.
+     * Opens connections so that no Error of the driver is lost inside the pool. Those of MySQL, where no statement
+     * says how long it waits, get that limit once, because they are the backend's own.
      */
     private record Guarded(ConnectionFactory driver, Sql sql) implements ConnectionFactory {
         @Override
