@@ -77,6 +77,7 @@ final class RedisFailure extends RuntimeException {
                     "does not let scripts run a command that locks need ({said}): they need TIME and PUBLISH, in a quorum INFO"
                             + " besides, and those of the groups scripting, string, hash, sortedset and keyspace",
                     "nknown Redis command called from",
+                    "nknown command called from", // Valkey 9
                     "command is not allowed from script"),
             Remedy.of("is out of memory (OOM): raise maxmemory or remove data; nothing was taken", "OOM "),
             Remedy.of(
