@@ -10,8 +10,10 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.testservers.ConsulServer;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.netty.http.client.HttpClient;
 
 /** A Consul that asks for tokens. What it denies comes with the same status as a lost race, and is told apart. */
 class AclTest extends Fixture {
@@ -26,11 +28,18 @@ class AclTest extends Fixture {
     }
 
     private String token(String name, String rules) {
+        return of("SecretID", made(name, rules));
+    }
+
+    private static String of(String field, String answer) {
+        return answer.replaceAll(".*\"" + field + "\":\"([^\"]+)\".*", "$1");
+    }
+
+    private String made(String name, String rules) {
         String policy = server.ask(
                 "PUT", "acl/policy", "{\"Name\":\"" + name + "\",\"Rules\":\"" + rules.replace("\"", "\\\"") + "\"}");
         assertThat(policy).contains(name);
-        String made = server.ask("PUT", "acl/token", "{\"Policies\":[{\"Name\":\"" + name + "\"}]}");
-        return made.replaceAll(".*\"SecretID\":\"([^\"]+)\".*", "$1");
+        return server.ask("PUT", "acl/token", "{\"Policies\":[{\"Name\":\"" + name + "\"}]}");
     }
 
     private void change(String policy, String rules) {
@@ -104,6 +113,28 @@ class AclTest extends Fixture {
         Consuls.until(
                 "it is allowed again",
                 () -> !Consuls.get(backend.renew(List.of(claim))).renewed().isEmpty());
+        assertThat(Consuls.get(backend.release(claim))).isTrue();
+    }
+
+    /** Tokens of Vault, say, end while locks are held. The session is the node's, so any token that may renews it. */
+    @Test
+    void aHoldOutlivesATokenThatAClientOfTheApplicationReplaces() {
+        String first = made("first", "key_prefix \"reactivelock/\" { policy = \"write\" } " + SESSIONS);
+        AtomicReference<String> token = new AtomicReference<>(of("SecretID", first));
+        HttpClient http = HttpClient.create()
+                .headersWhen(headers -> Mono.fromSupplier(() -> headers.set("X-Consul-Token", token.get())));
+        ConsulLockBackend backend = opened(ConsulLockBackend.using(http, server.uri(), Consuls.patient()));
+        Claim claim = claim();
+        granted(Consuls.get(backend.claim(claim)));
+
+        server.ask("DELETE", "acl/token/" + of("AccessorID", first), "");
+        Consuls.until(
+                "the renewal is refused",
+                () -> Consuls.error(backend.renew(List.of(claim))).getMessage().contains("does not know the token"));
+        assertThat(Consuls.error(backend.claim(claim()))).hasMessageContaining("does not know the token");
+        token.set(token("second", "key_prefix \"reactivelock/\" { policy = \"write\" } " + SESSIONS));
+
+        assertThat(Consuls.get(backend.renew(List.of(claim))).renewed()).containsExactly(claim.id());
         assertThat(Consuls.get(backend.release(claim))).isTrue();
     }
 }
