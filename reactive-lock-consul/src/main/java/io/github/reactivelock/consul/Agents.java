@@ -73,6 +73,8 @@ final class Agents {
     private final Sinks.Many<Integer> changes = Sinks.many().multicast().directBestEffort();
 
     private volatile boolean closed;
+    /** When an agent fell silent last; what was idle then may be as dead as the connection that it was silent on. */
+    private volatile @Nullable Long lastSilence;
 
     private record Clients(HttpClient commands, HttpClient watches, Mono<Void> end) {}
 
@@ -164,7 +166,7 @@ final class Agents {
                         Throwable before = last.get();
                         String silent = asked.get();
                         if (error instanceof TimeoutException && silent != null) {
-                            said.add("silence of " + silent);
+                            said.add(text(silenceOf(silent)));
                         }
                         return before == null
                                 ? explained(error, String.join("; ", said))
@@ -179,7 +181,7 @@ final class Agents {
         return PAUSES.timeout(
                         send(client().commands, agent, question, Sinks.empty()),
                         limit,
-                        Mono.error(() -> new TimeoutException("silence of " + uris.get(agent % uris.size()))))
+                        Mono.error(() -> silenceOf(uris.get(agent % uris.size()))))
                 .doOnNext(answer -> silence.answered())
                 .flatMap(answer -> answer.passes() ? Mono.error(new Passing(answer)) : Mono.just(answer))
                 .doOnError(error -> {
@@ -213,8 +215,14 @@ final class Agents {
 
     private Exception silent(Sinks.Empty<Void> left, int agent) {
         return Boolean.TRUE.equals(left.scan(Scannable.Attr.TERMINATED))
-                ? new TimeoutException("silence of " + uris.get(agent % uris.size()))
+                ? silenceOf(uris.get(agent % uris.size()))
                 : new IllegalStateException("there was no connection in time");
+    }
+
+    /** A NAT forgets all connections to an agent together, and an agent that moved answers on new ones only. */
+    private TimeoutException silenceOf(String uri) {
+        lastSilence = System.nanoTime();
+        return new TimeoutException("silence of " + uri);
     }
 
     private Mono<Answer> send(HttpClient client, int agent, Question question, Sinks.Empty<Void> left) {
@@ -326,15 +334,22 @@ final class Agents {
                 : plain.headers(headers -> headers.set("X-Consul-Token", options.token()));
     }
 
-    private static ConnectionProvider connections(String what, int most) {
+    private ConnectionProvider connections(String what, int most) {
         return ConnectionProvider.builder("reactive-lock-consul-" + what)
                 .maxConnections(most)
                 .pendingAcquireMaxCount(-1)
                 .pendingAcquireTimeout(NEVER)
                 .pendingAcquireTimer(
                         (task, delay) -> DriverThreads.timer().schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS))
-                .maxIdleTime(LONGEST_IDLE)
+                .evictionPredicate((connection, known) -> !connection.channel().isActive()
+                        || !connection.isPersistent()
+                        || mayBeDead(Duration.ofMillis(known.idleTime())))
                 .build();
+    }
+
+    private boolean mayBeDead(Duration idle) {
+        Long silent = lastSilence;
+        return idle.compareTo(LONGEST_IDLE) > 0 || (silent != null && idle.toNanos() >= System.nanoTime() - silent);
     }
 
     Mono<Void> close() {

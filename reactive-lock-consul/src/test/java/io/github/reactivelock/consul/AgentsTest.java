@@ -13,10 +13,13 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Which agent is asked, and what is said when none answers. */
 class AgentsTest extends Fixture {
+
+    private static final int MANY = 40;
 
     @Test
     void theNextAgentIsAskedWhenOneIsNotThere() {
@@ -68,6 +71,23 @@ class AgentsTest extends Fixture {
             LockHandle held = Consuls.get(client(backend).acquire(key));
             Consuls.done(held.release());
             closeAll(); // by a way that is there, or the session would end by its TTL only
+        }
+    }
+
+    /** As where an agent moved to another address, or a NAT forgot its connections. */
+    @Test
+    void aSilenceCondemnsTheConnectionsThatWereIdle() {
+        try (TcpProxy way = TcpProxy.to(server.port())) {
+            ConsulLockBackend backend = opened(ConsulLockBackend.connect("127.0.0.1:" + way.port(), Consuls.patient()));
+            Consuls.done(Flux.range(0, MANY)
+                    .flatMap(i -> backend.inspect(key + i), MANY)
+                    .then());
+            assertThat(way.connections()).isGreaterThan(1);
+
+            way.forget();
+
+            assertThat(Consuls.error(backend.inspect(key))).hasMessageContaining("silence of");
+            assertThat(Consuls.get(backend.inspect(key)).held()).isEmpty();
         }
     }
 

@@ -47,9 +47,9 @@ import reactor.core.scheduler.Schedulers;
  *   <li><b>Release.</b> One statement ends the hold and makes the next live waiting claim the owner.
  *   <li><b>Waiting.</b> PostgreSQL notifies the client of the claim that was served, over a connection that its backend
  *       keeps for that. On MariaDB and MySQL a backend sleeps in a statement over one more connection while it waits
- *       or watches, and who serves its claim or changes the lock ends that statement. Where nothing is told, or does not arrive, a backend looks for
- *       all its waiting claims by one statement, a few milliseconds after something happened and then less often, once
- *       in a second at last. A claim of the same backend gets its grant at once.
+ *       or watches, and who serves its claim or changes the lock ends that statement. Where nothing is told, or does
+ *       not arrive, a backend looks for all its waiting claims by one statement, a few milliseconds after something
+ *       happened and then less often, once in a second at last. A claim of the same backend gets its grant at once.
  *   <li><b>Recalls.</b> On PostgreSQL the id of a claim that can be called back ends with a mark in the tables. Who
  *       waits behind such an owner notifies its client by one more statement.
  *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that another transaction has
