@@ -7,7 +7,8 @@
    on the connection of the pushes, so it may come before the answer that granted the claim, or be lost.
 
    How to read it: see Grant.tla. Left out: how a grant is counted (Grant.tla); an idle claim is "fresh" until the
-   process knows that its lease may be over, and the store ends no lease before that. A hold is renewed, so it stays fresh. *)
+   process knows that its lease may be over, and the store ends no lease before that. A hold is renewed, so it
+   stays fresh. *)
 EXTENDS Naturals, Sequences, FiniteSets
 CONSTANTS Others,       \* other processes: numbers above those of the claims
           Ends,         \* whether the time of keeping ends

@@ -113,7 +113,7 @@ final class RedisFailure extends RuntimeException {
                     "max number of clients"),
             Remedy.of(
                     "has no database {database} ({said}): choose a lower number in the URI, or raise 'databases' in the"
-                            + " server's configuration",
+                            + " server's configuration, which is 'cluster-databases' in a cluster of Valkey",
                     "DB index is out of range",
                     "invalid DB index"),
             Remedy.of(

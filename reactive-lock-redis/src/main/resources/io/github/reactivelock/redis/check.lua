@@ -1,6 +1,6 @@
 -- Which commands that locks cannot do without a script may not run here: the name of each and what the server says to
--- it. The channel is one that the user may write to and that has no listeners; the mark of a cluster's shards is that of
--- lock.lua. A node that does not have its slot says so behind what it says to a command that may not run.
+-- it. The channel is one that the user may write to and that has no listeners; the mark of a cluster's shards is that
+-- of lock.lua. A node that does not have its slot says so behind what it says to a command that may not run.
 local refused = {}
 local publish = string.find(ARGV[1], '^[^!{]*:!shard:') and 'SPUBLISH' or 'PUBLISH'
 for _, command in ipairs({ { 'TIME' }, { publish, ARGV[1], '' } }) do
