@@ -228,10 +228,11 @@ class BellTest {
         Databases.until("rings are heard though no claim waits", watching::isPushed);
         untilQuiet(tapped);
 
-        Object unused = Flux.range(0, CHANGES)
-                .concatMap(i -> changed(holding, i % 2 == 0).then(Mono.defer(() -> told(seen, 1 + 2 * (i + 1)))))
-                .then()
-                .block(Databases.LIMIT);
+        for (int i = 1; i <= CHANGES; i++) {
+            change(holding, i % 2 == 0);
+            int told = 1 + 2 * i;
+            Databases.until("both are told", () -> seen.size() >= told);
+        }
 
         assertThat(seen).hasSize(1 + 2 * CHANGES);
         watch.dispose();
@@ -239,19 +240,13 @@ class BellTest {
     }
 
     /** A grant and its end, by its owner or by force. */
-    private static Mono<Void> changed(R2dbcLockBackend holding, boolean isForced) {
+    private static void change(R2dbcLockBackend holding, boolean isForced) {
         Claim claim = claim("watched", Share.WHOLE);
-        return holding.claim(claim)
+        Mono<Boolean> ended = holding.claim(claim)
                 .cast(ClaimResult.Granted.class)
                 .flatMap(granted ->
-                        isForced ? holding.forceRelease("watched", granted.fencingToken()) : holding.release(claim))
-                .then();
-    }
-
-    private static Mono<Void> told(Queue<LockEvent> seen, int number) {
-        return Mono.defer(() -> Mono.delay(Duration.ofMillis(5)))
-                .repeat(() -> seen.size() < number)
-                .then();
+                        isForced ? holding.forceRelease("watched", granted.fencingToken()) : holding.release(claim));
+        assertThat(ended.block(Databases.LIMIT)).isTrue();
     }
 
     @ParameterizedTest(autoCloseArguments = false)
