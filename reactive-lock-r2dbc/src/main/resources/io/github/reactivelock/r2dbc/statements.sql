@@ -283,12 +283,12 @@ SET SESSION autocommit = 1, SESSION lock_wait_timeout = 2,
 
 -- name: listen mariadb
 -- Looks which of the claims were served, and which of the locks that are watched have events behind the last that was
--- seen (a row with #), and for how many microseconds, and whether claims were released by force (!); sleeps if there is
--- nothing, and looks again. One request: a ring that comes between a look and the next sleep would be lost. It sleeps by
--- waiting for a name that another connection has, because what ends MariaDB's SLEEP may stand still with it, and all
--- that sleep with them. DO, because it ends without an error when it is rung for, and without a table, because one that sleeps would
--- keep it open. A connection that others share must not sleep. The row with a dot says whether it is one's own (1), and
--- has got that name (2), and whether a ring ended the sleep.
+-- seen (a row with #), and for how many microseconds, and whether claims were released by force (!); sleeps if there
+-- is nothing, and looks again. One request: a ring that comes between a look and the next sleep would be lost. It
+-- sleeps by waiting for a name that another connection has, because what ends MariaDB's SLEEP may stand still with
+-- it, and all that sleep with them. DO, because it ends without an error when it is rung for, and without a table,
+-- because one that sleeps would keep it open. A connection that others share must not sleep. The row with a dot says
+-- whether it is one's own (1), and has got that name (2), and whether a ring ended the sleep.
 BEGIN NOT ATOMIC
     DECLARE asked_name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
     DECLARE asked_watched LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ?;
