@@ -7,6 +7,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
@@ -63,7 +64,7 @@ final class Session implements AutoCloseable {
                 .then(question)
                 .toFuture();
         surroundings.onInterrupt().accept(() -> {
-            answer.cancel(false);
+            cancel(answer);
             awaitClosed();
         });
         try {
@@ -72,6 +73,15 @@ final class Session implements AutoCloseable {
             return ExitCode.INTERRUPTED;
         } catch (CompletionException e) {
             throw e.getCause() instanceof RuntimeException known ? known : e;
+        }
+    }
+
+    /** The future is cancelled first, so its thread may have closed the connection when the question is cancelled. */
+    private static void cancel(CompletableFuture<ExitCode> answer) {
+        try {
+            answer.cancel(false);
+        } catch (RejectedExecutionException closed) {
+            // the question has ended with its connection
         }
     }
 
