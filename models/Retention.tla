@@ -1,5 +1,5 @@
 ------------------------------ MODULE Retention ------------------------------
-(* How a process keeps a claim that no flow of it needs, and how everybody else gets the lock all the same.
+(* How a process keeps a claim that no flow of it needs, and how others still get the lock.
 
    The flows of one process share a claim, as in Cohort.tla with Shared. When the last of them gives the lock back, the
    process may keep the claim: it is idle then, and the next flow has the lock without a question. Others queue at the
@@ -83,7 +83,7 @@ OtherGoes(o) ==
   /\ other[o] = "holds" /\ Serve(queue, [other EXCEPT ![o] = "idle"])
   /\ UNCHANGED <<sent, answers, recalls>> /\ UNCHANGED process
 
-OtherGivesUp(o) == \* the recall that it caused is on its way all the same
+OtherGivesUp(o) == \* the recall that it caused is still on its way
   /\ other[o] = "waits" /\ other' = [other EXCEPT ![o] = "idle"] /\ queue' = SelectSeq(queue, LAMBDA x : x # o)
   /\ UNCHANGED <<owner, sent, answers, grants, recalls>> /\ UNCHANGED process
 

@@ -56,7 +56,7 @@ public interface LockListener {
      * The store is asked for a lock that may be kept, because it is not. Told with what comes next of that request;
      * not of a flow that gets its lock from another.
      *
-     * @param request for whom the store is asked
+     * @param request the one that the store is asked for
      */
     default void retentionMissed(LockRequest request) {}
 

@@ -31,7 +31,7 @@ final class Retention {
         this.userCallbacks = userCallbacks;
     }
 
-    /** Whether the key may be kept now that a claim is done with which nobody called back; counts that. */
+    /** Whether the key may be kept now that a claim is done with that was not called back; counts that. */
     synchronized boolean admits(String key) {
         Integer taken = calledBack.get(key);
         if (taken == null) {
