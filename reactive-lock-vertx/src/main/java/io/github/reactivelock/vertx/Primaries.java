@@ -1,11 +1,14 @@
 package io.github.reactivelock.vertx;
 
+import io.vertx.core.Future;
 import io.vertx.redis.client.Command;
 import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,12 +19,24 @@ import org.jspecify.annotations.Nullable;
 final class Primaries {
 
     /** The client chooses the node, so one that is asked may be silent. */
-    private static final int MOST_UNANSWERED = 4;
+    private static final int MOST_UNANSWERED = 8;
+    /** Chance may put all questions to nodes that are silent, and none is put to another one for so long. */
+    private static final Duration LONGEST = Duration.ofSeconds(20);
 
     private record Range(int from, int to, String primary) {}
 
+    private final Duration longest;
     private volatile List<Range> known = List.of();
     private int unanswered;
+
+    Primaries() {
+        this(LONGEST);
+    }
+
+    /** @param longest how long a question counts as unanswered */
+    Primaries(Duration longest) {
+        this.longest = longest;
+    }
 
     /**
      * Host and port of the primary that has a slot.
@@ -43,7 +58,9 @@ final class Primaries {
         }
         unanswered++;
         try {
-            connection.send(Request.cmd(Command.CLUSTER).arg("SLOTS")).onComplete((said, error) -> {
+            Future<Response> asked =
+                    connection.send(Request.cmd(Command.CLUSTER).arg("SLOTS"));
+            asked.timeout(longest.toMillis(), TimeUnit.MILLISECONDS).onComplete((said, error) -> {
                 unanswered--;
                 learn(said);
             });

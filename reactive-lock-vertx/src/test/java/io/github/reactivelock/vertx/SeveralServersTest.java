@@ -10,8 +10,11 @@ import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.testservers.RedisCluster;
 import io.github.reactivelock.testservers.RedisSentinel;
 import io.github.reactivelock.testservers.RedisServer;
+import io.vertx.core.Context;
 import io.vertx.core.Vertx;
+import io.vertx.redis.client.Redis;
 import io.vertx.redis.client.RedisClientType;
+import io.vertx.redis.client.RedisConnection;
 import io.vertx.redis.client.RedisOptions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -166,6 +169,30 @@ class SeveralServersTest {
         assertThat(later)
                 .singleElement()
                 .satisfies(failure -> assertThat(failure).hasMessageContaining(there));
+    }
+
+    @Test
+    void aSilentNodeThatWasAskedForThePrimariesKeepsNoOtherFromBeingAsked() {
+        RedisCluster cluster = cluster(0, "--cluster-require-full-coverage", "no");
+        RedisConnection silent = connected(cluster.nodes().get(0));
+        RedisConnection other = connected(cluster.nodes().get(1));
+        Primaries primaries = new Primaries(Duration.ofMillis(100));
+        Context loop = vertx.getOrCreateContext();
+        cluster.nodes().get(0).pause();
+        loop.runOnContext(now -> IntStream.range(0, 100).forEach(i -> primaries.ask(silent)));
+
+        eventually("another one tells", () -> {
+            loop.runOnContext(now -> primaries.ask(other));
+            return !primaries.of(0).isEmpty();
+        });
+
+        cluster.nodes().get(0).resume();
+    }
+
+    private RedisConnection connected(RedisServer server) {
+        return Redis.createClient(vertx, "redis://127.0.0.1:" + server.port())
+                .connect()
+                .await();
     }
 
     private static List<Throwable> failures(Flux<Mono<?>> questions) {
