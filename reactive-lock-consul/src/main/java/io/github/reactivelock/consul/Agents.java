@@ -72,6 +72,9 @@ final class Agents {
     /** Emits whenever another agent is asked from then on. */
     private final Sinks.Many<Integer> changes = Sinks.many().multicast().directBestEffort();
 
+    /** Ends what has no answer while there are event loops still: a cancel that came later would throw. */
+    private final Sinks.Empty<Void> ending = Sinks.empty();
+
     private volatile boolean closed;
     /** When an agent fell silent last; what was idle then may be as dead as the connection that it was silent on. */
     private volatile @Nullable Long lastSilence;
@@ -241,7 +244,7 @@ final class Agents {
                                 index(response.responseHeaders().get("X-Consul-Index")),
                                 text,
                                 false)));
-        return DriverThreads.subscribing(answered);
+        return DriverThreads.subscribing(answered).timeout(ending.asMono(), Mono.error(ConsulFailure::closed));
     }
 
     private static long index(@Nullable String header) {
@@ -356,6 +359,7 @@ final class Agents {
         return Mono.defer(() -> {
             closed = true;
             departures.end();
+            ending.tryEmitEmpty();
             Clients last = opened.get();
             // Netty ends a loop on a thread of its own, which has no class loader of a user.
             return last == null ? Mono.<Void>empty() : last.end.publishOn(DriverThreads.mayBlock());

@@ -9,10 +9,14 @@ import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.testservers.Loopback;
 import io.github.reactivelock.testservers.TcpProxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -88,6 +92,32 @@ class AgentsTest extends Fixture {
 
             assertThat(Consuls.error(backend.inspect(key))).hasMessageContaining("silence of");
             assertThat(Consuls.get(backend.inspect(key)).held()).isEmpty();
+        }
+    }
+
+    /** An event loop that has ended takes no cancel: it throws at the caller. */
+    @Test
+    void aCloseEndsWhatHasNoAnswerBeforeItsConnections() {
+        try (TcpProxy way = TcpProxy.to(server.port())) {
+            Agents agents = new Agents("127.0.0.1:" + way.port(), null, ConsulBackendOptions.defaults());
+            way.freeze();
+            Queue<Throwable> ends = new ConcurrentLinkedQueue<>();
+            List<Disposable> waits = Stream.concat(
+                            Stream.generate(() -> agents.watch(Question.get("kv/" + key), Duration.ofMinutes(1)))
+                                    .limit(MANY),
+                            Stream.generate(() -> agents.ask(Question.get("kv/" + key)))
+                                    .limit(2 * MANY))
+                    .map(asked -> asked.subscribe(answer -> {}, ends::add))
+                    .toList();
+
+            CompletableFuture<Void> closing = agents.close().toFuture();
+
+            // By now, and not when the connections end.
+            assertThat(ends)
+                    .hasSize(waits.size())
+                    .allSatisfy(error -> assertThat(error).hasMessage("this Consul lock backend is closed"));
+            closing.join();
+            waits.forEach(Disposable::dispose);
         }
     }
 
