@@ -101,14 +101,9 @@ final class Places {
         }
         return Flux.fromIterable(gathered)
                 .buffer(MOST)
-                .flatMap(some -> Renewal.divided(some, this::together, Places::isOfOne))
+                .flatMap(some -> Renewal.divided(some, this::together, R2dbcFailure::divides))
                 .doOnNext(part -> part.of().forEach(ask -> ask.answered(part.answer())))
                 .then();
-    }
-
-    /** No row is waited for, so a wait that was given up was for a table, which is that of all. */
-    private static boolean isOfOne(Throwable refusal) {
-        return R2dbcFailure.isOfOne(refusal) && !R2dbcFailure.isLockTimeout(R2dbcFailure.said(refusal));
     }
 
     private Mono<Map<String, Seen>> together(List<Ask> some) {

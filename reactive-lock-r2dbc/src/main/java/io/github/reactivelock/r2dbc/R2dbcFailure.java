@@ -83,6 +83,11 @@ final class R2dbcFailure extends RuntimeException {
                 && (Refusal.of(said) == Refusal.OTHER || isLockTimeout(said));
     }
 
+    /** As {@link #isOfOne}, but a lock that was waited for in vain divides nothing: each part might wait again. */
+    static boolean divides(Throwable error) {
+        return isOfOne(error) && !isLockTimeout(said(error));
+    }
+
     /** Whether the server refuses this for good, so that it is not worth asking again soon. */
     static boolean lasts(Throwable error) {
         return Refusal.of(error) == Refusal.LASTS || Refusal.of(error) == Refusal.READ_ONLY || wantsTls(error);

@@ -7,11 +7,14 @@ import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -45,34 +48,46 @@ final class ShareRenewal {
     }
 
     /**
-     * All together; what is left by that is asked for by itself, also when the database refused all for the sake of
-     * one.
+     * All together, divided as long as the database refuses them for the sake of one. What is left then is asked for by
+     * itself.
      */
     Mono<RenewalResult> renew(List<Claim> shares) {
-        AtomicReference<Throwable> failure = new AtomicReference<>();
-        Mono<Set<String>> together = database.run(
-                        session -> session.bounded(session.transaction(together(session, shares))))
-                .onErrorResume(R2dbcFailure::isOfOne, error -> {
-                    failure.set(error);
-                    return Mono.just(Set.of());
+        return Renewal.divided(shares, this::together, R2dbcFailure::divides)
+                .collectList()
+                .flatMap(this::withLeft);
+    }
+
+    private Mono<RenewalResult> withLeft(List<Renewal.Part<Claim, Set<String>>> parts) {
+        Set<String> renewed = new HashSet<>();
+        List<Claim> left = new ArrayList<>();
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        for (Renewal.Part<Claim, Set<String>> part : parts) {
+            Throwable refusal = part.answer().getThrowable();
+            Set<String> answer =
+                    refusal == null ? Objects.requireNonNull(part.answer().get()) : Set.of();
+            failure.compareAndSet(null, refusal);
+            renewed.addAll(answer);
+            if (refusal == null || R2dbcFailure.isOfOne(refusal)) {
+                part.of().stream().filter(claim -> !answer.contains(claim.id())).forEach(left::add);
+            }
+        }
+        Collections.shuffle(left);
+        return Flux.fromIterable(left)
+                .flatMap(this::alone, AT_ONCE)
+                .takeUntilOther(Pauses.ofThisProcess().silence(longest))
+                .startWith(new RenewalResult(renewed, Map.of()))
+                .collectList()
+                .map(RenewalResult::joined)
+                .flatMap(answer -> {
+                    Throwable refused = failure.get();
+                    boolean isNothing =
+                            answer.renewed().isEmpty() && answer.lost().isEmpty();
+                    return isNothing && refused != null ? Mono.error(refused) : Mono.just(answer);
                 });
-        return together.flatMap(renewed -> {
-            List<Claim> left = new ArrayList<>(shares);
-            left.removeIf(claim -> renewed.contains(claim.id()));
-            Collections.shuffle(left);
-            return Flux.fromIterable(left)
-                    .flatMap(this::alone, AT_ONCE)
-                    .takeUntilOther(Pauses.ofThisProcess().silence(longest))
-                    .startWith(new RenewalResult(renewed, Map.of()))
-                    .collectList()
-                    .map(RenewalResult::joined)
-                    .flatMap(answer -> {
-                        Throwable refused = failure.get();
-                        boolean isNothing =
-                                answer.renewed().isEmpty() && answer.lost().isEmpty();
-                        return isNothing && refused != null ? Mono.error(refused) : Mono.just(answer);
-                    });
-        });
+    }
+
+    private Mono<Set<String>> together(List<Claim> shares) {
+        return database.run(session -> session.bounded(session.transaction(together(session, shares))));
     }
 
     private static Mono<Set<String>> together(Session session, List<Claim> claims) {

@@ -6,6 +6,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
+import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.state.Share;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -308,6 +309,30 @@ class RefusalTest {
             refuseNoMore(database, "reactive_lock", isMariaDb);
         }
         assertThat(get(backend.renew(held)).renewed()).hasSize(26);
+        get(backend.close());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRefusedShareLeavesTheOthersRenewedWithoutATurnOfTheirOwn(boolean isMariaDb) {
+        Databases server = isMariaDb ? elsewhere(mariaDb) : postgres;
+        R2dbcLockBackend backend = server.backend();
+        String bad = "bad" + UUID.randomUUID();
+        List<Claim> held = IntStream.range(0, 30)
+                .mapToObj(i -> claim((i == 11 ? bad : "turn " + i) + isMariaDb, Share.permits(1, 3)))
+                .toList();
+        get(Flux.fromIterable(held).concatMap(backend::claim).then());
+        Database database = new Database(server.factory(), Databases.PATIENT);
+        ShareRenewal renewal = new ShareRenewal(
+                database, new SignalSink(database, new LateId(() -> "turns")), /* for turns */ Duration.ZERO);
+        refuse(server, "reactive_lock", bad, isMariaDb);
+        try {
+            assertThat(get(renewal.renew(held)).renewed())
+                    .hasSize(29)
+                    .doesNotContain(held.get(11).id());
+        } finally {
+            refuseNoMore(server, "reactive_lock", isMariaDb);
+        }
         get(backend.close());
     }
 
