@@ -127,6 +127,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
             claim();
             return;
         }
+        engine.retention.hit(keyContext.key);
         if (next.heard != null) {
             next.heard.hit();
         }

@@ -19,12 +19,23 @@ final class Retention {
 
     /** How often a key is taken without a recall before it is kept again; by then it may be this process's. */
     private static final int TAKEN = 2;
+    /** The same for one that was called back again and again before a flow took it. */
+    private static final int MOST_TAKEN = 64;
 
     private final int most;
     private final UserCallbacks userCallbacks;
     private final Set<Retained> kept = new LinkedHashSet<>();
-    /** How often it was taken since. */
-    private final Map<String, Integer> calledBack = new LinkedHashMap<>();
+    private final Map<String, CalledBack> calledBack = new LinkedHashMap<>();
+
+    /** A key that was called back: how often it is to be taken before it is kept again, and how often it was. */
+    private static final class CalledBack {
+        final int needed;
+        int taken;
+
+        CalledBack(int needed) {
+            this.needed = needed;
+        }
+    }
 
     Retention(int most, UserCallbacks userCallbacks) {
         this.most = most;
@@ -33,16 +44,13 @@ final class Retention {
 
     /** Whether the key may be kept now that a claim is done with that was not called back; counts that. */
     synchronized boolean admits(String key) {
-        Integer taken = calledBack.get(key);
-        if (taken == null) {
-            return most > 0;
-        }
-        if (taken + 1 < TAKEN) {
-            calledBack.put(key, taken + 1);
-            return false;
-        }
+        CalledBack known = calledBack.get(key);
+        return (known == null || ++known.taken >= known.needed) && most > 0;
+    }
+
+    /** A flow took what was kept, so it was worth it. */
+    synchronized void hit(String key) {
         calledBack.remove(key);
-        return most > 0;
     }
 
     /** The grant is another's soon; told once of each. */
@@ -55,8 +63,10 @@ final class Retention {
     }
 
     private synchronized void remember(String key) {
-        calledBack.remove(key);
-        calledBack.put(key, 0);
+        CalledBack before = calledBack.remove(key);
+        int needed = before == null ? TAKEN : before.needed;
+        boolean wasInVain = before != null && before.taken >= needed;
+        calledBack.put(key, new CalledBack(wasInVain ? Math.min(2 * needed, MOST_TAKEN) : needed));
         if (calledBack.size() > most) {
             Iterator<String> oldest = calledBack.keySet().iterator();
             oldest.next();

@@ -283,6 +283,32 @@ class RetentionTest {
     }
 
     @Test
+    void aKeyThatIsCalledBackBeforeAFlowTakesItIsKeptMoreAndMoreSeldom() {
+        keep("k");
+        recall(1);
+
+        List.of(2, 4, 8, 16, 32, 64, 64).forEach(this::assertIsKeptInVainWhenTaken);
+        assertThat(takenUntilKept()).isEqualTo(64);
+        subscribe(take("k").release());
+        recall(store.ids.size() - 1);
+        assertIsKeptInVainWhenTaken(2);
+    }
+
+    private void assertIsKeptInVainWhenTaken(int times) {
+        assertThat(takenUntilKept()).isEqualTo(times);
+        recall(store.ids.size() - 1);
+    }
+
+    private int takenUntilKept() {
+        int taken = 0;
+        do {
+            taken++;
+            subscribe(bench.hold(client, "k", store.ids.size() + 1).release());
+        } while (store.log.get(store.log.size() - 1).startsWith("release"));
+        return taken;
+    }
+
+    @Test
     void whatIsOneTooManySendsTheOldestBack() {
         remake(new Bench(settings -> settings.maxRetained(2)));
         keep("a");
