@@ -23,12 +23,12 @@ final class ConsulSide implements Side {
     private final Map<Long, Mono<String>> sessions = new ConcurrentHashMap<>();
 
     ConsulSide(String uri) {
-        this.client = HttpClient.create().baseUrl(uri + "/v1/");
+        this.client = HttpClient.create().baseUrl(uri + "/v1");
     }
 
     @Override
     public void cycle(String key, long flow, Cycle cycle) {
-        String name = "kv/plain/" + key;
+        String name = "/kv/plain/" + key;
         session(flow)
                 .flatMap(session -> acquire(name, session)
                         .then(Mono.fromRunnable(cycle::entered))
@@ -39,7 +39,7 @@ final class ConsulSide implements Side {
     private Mono<String> session(long flow) {
         return sessions.computeIfAbsent(
                 flow,
-                f -> ask(HttpMethod.PUT, "session/create", SESSION)
+                f -> ask(HttpMethod.PUT, "/session/create", SESSION)
                         .map(made -> made.replaceAll(".*\"ID\":\"([^\"]+)\".*", "$1"))
                         .cache());
     }
@@ -76,7 +76,7 @@ final class ConsulSide implements Side {
     @Override
     public void close() {
         Flux.fromIterable(sessions.values())
-                .flatMap(session -> session.flatMap(id -> ask(HttpMethod.PUT, "session/destroy/" + id, "")))
+                .flatMap(session -> session.flatMap(id -> ask(HttpMethod.PUT, "/session/destroy/" + id, "")))
                 .blockLast();
     }
 }
