@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
@@ -30,6 +32,9 @@ final class Places {
     private static final int MOST = 1_000;
     /** The engine's tick has many claims ask at once; this is how long that takes, and the delay of a question. */
     private static final Duration GATHERING = Duration.ofMillis(20);
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(80);
 
     private final Database database;
     /** To be called when a claim's question leaves. */
@@ -107,12 +112,34 @@ final class Places {
     }
 
     private Mono<Map<String, Seen>> together(List<Ask> some) {
-        List<Claim> claims = some.stream().map(Ask::claim).toList();
-        return database.runAgain(session -> {
-                    claims.forEach(leaves);
-                    return kept(session, claims);
-                })
+        return kept(some.stream().map(Ask::claim).toList(), FIRST_PAUSE)
                 .map(kept -> kept.stream().collect(Collectors.toMap(Kept::claimId, Kept::seen)));
+    }
+
+    /**
+     * In H2 a question about one claim locks the row of its lock, so all others of that lock are passed over meanwhile.
+     * They are asked for again together: each by itself would lock that row again, and pass others over.
+     */
+    private Mono<List<Kept>> kept(List<Claim> claims, Duration pause) {
+        Mono<List<Kept>> asked = database.runAgain(session -> {
+            claims.forEach(leaves);
+            return kept(session, claims);
+        });
+        if (database.sql.dialect != Dialect.H2 || pause.compareTo(LONGEST_PAUSE) > 0) {
+            return asked;
+        }
+        return asked.flatMap(kept -> {
+            Set<String> known = kept.stream().map(Kept::claimId).collect(Collectors.toSet());
+            List<Claim> left =
+                    claims.stream().filter(claim -> !known.contains(claim.id())).toList();
+            return left.isEmpty()
+                    ? Mono.just(kept)
+                    : Mono.delay(pause, DriverThreads.timer())
+                            .then(Mono.defer(() -> kept(left, pause.multipliedBy(2))))
+                            .map(later ->
+                                    Stream.concat(kept.stream(), later.stream()).toList())
+                            .onErrorReturn(kept);
+        });
     }
 
     private static Mono<List<Kept>> kept(Session session, List<Claim> claims) {

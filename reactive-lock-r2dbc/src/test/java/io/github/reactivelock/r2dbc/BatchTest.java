@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.state.Share;
 import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.time.Duration;
 import java.util.Collections;
@@ -115,6 +116,35 @@ class BatchTest extends EachDatabase {
                 holding.release(held).flux());
 
         boolean unused = get(holding.close().thenReturn(true));
+    }
+
+    /** Or each would be asked for by itself, lock the row of the lock again, and pass others over. */
+    @Test
+    void inH2PlacesWhoseLockIsLockedAreAskedForAgainTogether() {
+        Databases h2 = databases().get(2);
+        R2dbcLockBackend backend = h2.backend();
+        Claim held = claims(1, 0).get(0);
+        Claim waits = claim(held.key(), 1, Share.WHOLE);
+        get(backend.claim(held).then(backend.claim(waits)).then());
+        Tapped tapped = Tapped.of(h2.factory());
+        Places places = new Places(new Database(tapped, Databases.PATIENT), claim -> {});
+        Connection outsider = Mono.from(h2.factory().create()).block(Databases.LIMIT);
+        get(Mono.from(outsider.beginTransaction())
+                .thenMany(Flux.from(outsider.createStatement("SELECT token FROM reactive_lock FOR UPDATE")
+                                .execute())
+                        .flatMap(result -> result.map((row, metadata) -> 1)))
+                .then());
+
+        boolean isKept = Boolean.TRUE.equals(places.kept(waits).hasElement().block(Databases.LIMIT));
+
+        assertThat(isKept).isFalse();
+        assertThat(tapped.statements())
+                .filteredOn(text -> text.contains("SKIP LOCKED"))
+                .hasSizeGreaterThan(2);
+        get(Mono.from(outsider.rollbackTransaction()).then(Mono.from(outsider.close())));
+        assertThat(get(places.kept(waits)).toString()).isNotEmpty();
+        get(Flux.just(waits, held).concatMap(backend::release).then());
+        get(backend.close());
     }
 
     private static void areKeptTogether(
