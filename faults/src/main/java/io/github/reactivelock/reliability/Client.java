@@ -4,6 +4,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.election.ElectionState;
 import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryEvent;
@@ -63,6 +64,7 @@ public final class Client {
     private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
     private final Backends backends = new Backends();
     private final LockClient lock;
+    private final boolean recalls;
     private final History history;
     private final SharedNumbers numbers;
     private LeaderElection election;
@@ -72,7 +74,9 @@ public final class Client {
         this.name = name;
         this.directory = directory;
         this.history = new History(name, event -> sink.accept(event));
-        this.lock = LockClient.builder(history.observe(backends.connect(uri)))
+        LockBackend backend = backends.connect(uri);
+        this.recalls = backend.supportsRecall();
+        this.lock = LockClient.builder(history.observe(backend))
                 .options(LockOptions.defaults().withLease(Backends.lease(uri)))
                 .name(name)
                 .build();
@@ -135,7 +139,7 @@ public final class Client {
     private void round(int number, Duration time) {
         try (HistoryFile file = new HistoryFile(file(directory, name, number))) {
             sink = file;
-            Traffic traffic = new Traffic(history, lock, numbers, time);
+            Traffic traffic = new Traffic(history, lock, recalls, numbers, time);
             Flux.range(0, FLOWS).flatMap(flow -> traffic.turns()).blockLast();
             sink = event -> {};
         }

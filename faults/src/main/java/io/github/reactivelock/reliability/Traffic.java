@@ -15,6 +15,7 @@ import reactor.core.publisher.Mono;
  * time and let go; some are cancelled at a random moment, some will not wait long, some only try. A lock in
  * {@code kept} is held for longer than its lease, while the round lasts for that long. Some locks are shared: by
  * readers and now and then a writer, or by those who want a permit or two, and now and then all.
+ * Where the store calls back, about a third of the turns leave their lock with the client for its next one.
  */
 final class Traffic {
 
@@ -23,9 +24,11 @@ final class Traffic {
     private static final int KEPT = 3;
     private static final int SHARED = 4;
     private static final int PERMITS = 3;
+    private static final Duration RETENTION = Duration.ofMillis(500);
 
     private final History history;
     private final LockClient cohort;
+    private final LockClient retaining;
     private final LockClient fifo;
     private final LockClient readers;
     private final LockClient onePermit;
@@ -34,9 +37,11 @@ final class Traffic {
     private final Duration keeping;
     private final long end;
 
-    Traffic(History history, LockClient lock, SharedNumbers numbers, Duration time) {
+    /** @param recalls whether the store calls back what a client keeps for its next flow */
+    Traffic(History history, LockClient lock, boolean recalls, SharedNumbers numbers, Duration time) {
         this.history = history;
         this.cohort = lock;
+        this.retaining = recalls ? lock.with(lock.options().withRetention(RETENTION)) : lock;
         this.fifo = lock.with(lock.options().withFairness(Fairness.FIFO));
         this.readers = lock.shared();
         this.onePermit = lock.permits(1, PERMITS);
@@ -77,7 +82,8 @@ final class Traffic {
         }
         boolean ordered = random.nextInt(4) == 0;
         int slot = random.nextInt(ordered ? ORDERED : PASSED);
-        LockClient lock = ordered ? fifo : cohort;
+        LockClient passed = random.nextBoolean() ? retaining : cohort;
+        LockClient lock = ordered ? fifo : passed;
         String key = (ordered ? "fifo-" : "cohort-") + slot;
         return turn(random, lock, key, work(lock, ordered ? slot : ORDERED + slot, time));
     }
