@@ -35,15 +35,16 @@ public final class MariaDbServer extends TestServer {
         super(Scratch.directory("mariadb"));
         this.config = config;
         if (!Found.PROGRAM.isInDocker) {
-            Found.PROGRAM.own(directory);
-            List<String> options = List.of(
-                    "--no-defaults",
-                    "--auth-root-authentication-method=normal",
-                    "--skip-test-db",
-                    "--skip-name-resolve",
-                    "--datadir=" + data(),
-                    ownTemporaryFiles());
-            Found.PROGRAM.run("mariadb-install-db", directory, options);
+            Found.PROGRAM.make(
+                    "mariadb-install-db",
+                    directory,
+                    made -> List.of(
+                            "--no-defaults",
+                            "--auth-root-authentication-method=normal",
+                            "--skip-test-db",
+                            "--skip-name-resolve",
+                            "--datadir=" + data(made),
+                            ownTemporaryFiles(made)));
         }
         this.running = run();
     }
@@ -84,12 +85,12 @@ public final class MariaDbServer extends TestServer {
         running = run();
     }
 
-    private String data() {
+    private static String data(Path directory) {
         return directory + "/data";
     }
 
     /** A server that starts deletes the temporary tables in its directory, also those of another server. */
-    private String ownTemporaryFiles() {
+    private static String ownTemporaryFiles(Path directory) {
         return "--tmpdir=" + directory;
     }
 
@@ -105,7 +106,8 @@ public final class MariaDbServer extends TestServer {
             command.addAll(config);
             started = ServerContainer.start(IMAGE, directory, port, command);
         } else {
-            options.addAll(List.of("--datadir=" + data(), ownTemporaryFiles(), "--bind-address=127.0.0.1"));
+            options.addAll(
+                    List.of("--datadir=" + data(directory), ownTemporaryFiles(directory), "--bind-address=127.0.0.1"));
             options.addAll(List.of("--socket=" + directory + "/socket", "--pid-file=" + directory + "/pid"));
             options.addAll(config);
             started = ServerProcess.start("mariadbd", directory, port, Found.PROGRAM.command("mariadbd", options));

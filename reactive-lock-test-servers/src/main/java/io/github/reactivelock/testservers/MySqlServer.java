@@ -29,11 +29,12 @@ public final class MySqlServer extends TestServer {
         super(Scratch.directory("mysql"));
         this.config = config;
         if (!Found.PROGRAM.isInDocker) {
-            Found.PROGRAM.own(directory);
-            List<String> options = new ArrayList<>(ownFiles());
-            // A user of its own for TCP: without names of hosts 127.0.0.1 is not localhost.
-            options.addAll(List.of("--initialize-insecure", "--init-file=" + rootFromEverywhere()));
-            Found.PROGRAM.run("mysqld", directory, options);
+            Found.PROGRAM.make("mysqld", directory, made -> {
+                List<String> options = new ArrayList<>(ownFiles(made));
+                // A user of its own for TCP: without names of hosts 127.0.0.1 is not localhost.
+                options.addAll(List.of("--initialize-insecure", "--init-file=" + rootFromEverywhere(made)));
+                return options;
+            });
         }
         this.running = run();
     }
@@ -74,7 +75,7 @@ public final class MySqlServer extends TestServer {
         running = run();
     }
 
-    private String rootFromEverywhere() {
+    private static String rootFromEverywhere(Path directory) {
         Path file = directory.resolve("root.sql");
         try {
             Files.writeString(file, "CREATE USER root@'%';\nGRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;\n");
@@ -84,7 +85,7 @@ public final class MySqlServer extends TestServer {
         return file.toString();
     }
 
-    private List<String> ownFiles() {
+    private static List<String> ownFiles(Path directory) {
         return List.of(
                 "--no-defaults",
                 "--datadir=" + directory + "/data",
@@ -108,7 +109,7 @@ public final class MySqlServer extends TestServer {
             command.addAll(config);
             started = ServerContainer.start(IMAGE, directory, port, command);
         } else {
-            options.addAll(0, ownFiles());
+            options.addAll(0, ownFiles(directory));
             options.addAll(List.of("--bind-address=127.0.0.1"));
             options.addAll(List.of("--socket=" + directory + "/socket", "--pid-file=" + directory + "/pid"));
             options.addAll(config);

@@ -31,11 +31,11 @@ public final class PostgresServer extends TestServer {
         super(Scratch.directory("postgres"));
         this.config = config;
         if (!Found.PROGRAM.isInDocker) {
-            Found.PROGRAM.own(directory);
-            Found.PROGRAM.run(
+            Found.PROGRAM.make(
                     "initdb",
                     directory,
-                    List.of("-D", data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"));
+                    made -> List.of(
+                            "-D", data(made), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"));
         }
         this.running = run();
     }
@@ -51,7 +51,7 @@ public final class PostgresServer extends TestServer {
         Found.PROGRAM.own(directory);
         List<String> from = List.of("-h", "127.0.0.1", "-p", Integer.toString(primary.port), "-U", "postgres");
         List<String> options = new ArrayList<>(from);
-        options.addAll(List.of("-D", data(), "--write-recovery-conf", "--checkpoint=fast", "--no-sync"));
+        options.addAll(List.of("-D", data(directory), "--write-recovery-conf", "--checkpoint=fast", "--no-sync"));
         Found.PROGRAM.run("pg_basebackup", directory, options);
         this.running = run();
     }
@@ -101,7 +101,7 @@ public final class PostgresServer extends TestServer {
         running = run();
     }
 
-    private String data() {
+    private static String data(Path directory) {
         return directory + "/data";
     }
 
@@ -113,12 +113,12 @@ public final class PostgresServer extends TestServer {
         Running started;
         if (Found.PROGRAM.isInDocker) {
             List<String> command = new ArrayList<>(List.of("env", "POSTGRES_HOST_AUTH_METHOD=trust"));
-            command.addAll(List.of("PGDATA=" + data(), "docker-entrypoint.sh", "postgres"));
+            command.addAll(List.of("PGDATA=" + data(directory), "docker-entrypoint.sh", "postgres"));
             command.addAll(options);
             command.addAll(config);
             started = ServerContainer.start(IMAGE, directory, port, command);
         } else {
-            options.addAll(List.of("-D", data(), "-h", "127.0.0.1", "-c", "unix_socket_directories="));
+            options.addAll(List.of("-D", data(directory), "-h", "127.0.0.1", "-c", "unix_socket_directories="));
             options.addAll(config);
             started = ServerProcess.start("postgres", directory, port, Found.PROGRAM.command("postgres", options));
         }
