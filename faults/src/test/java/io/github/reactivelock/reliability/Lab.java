@@ -13,6 +13,7 @@ import io.github.reactivelock.testkit.history.HistoryChecker;
 import io.github.reactivelock.testkit.history.HistoryEvent;
 import io.github.reactivelock.testkit.history.HistoryReport;
 import io.github.reactivelock.testkit.history.StallWatch;
+import io.github.reactivelock.testservers.Pause;
 import io.github.reactivelock.testservers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -298,11 +299,7 @@ final class Lab implements AutoCloseable {
     }
 
     static void eventually(String what, BooleanSupplier isSo) {
-        long end = System.nanoTime() + LIMIT.toNanos();
-        while (!isSo.getAsBoolean()) {
-            assertThat(System.nanoTime()).as(what).isLessThan(end);
-            pass(Duration.ofMillis(10));
-        }
+        Pause.until(what, LIMIT, isSo);
     }
 
     /** Lets time pass during which something is broken. */

@@ -1,12 +1,12 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.testservers.ConsulServer;
+import io.github.reactivelock.testservers.Pause;
 import java.io.FileNotFoundException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 
@@ -41,13 +41,7 @@ final class Consuls {
     }
 
     static void until(String what, BooleanSupplier isSo) {
-        long end = System.nanoTime() + LIMIT.toNanos();
-        while (!isSo.getAsBoolean()) {
-            if (System.nanoTime() - end > 0) {
-                throw new AssertionError("not within " + LIMIT + ": " + what);
-            }
-            LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
-        }
+        Pause.until(what, LIMIT, isSo);
     }
 
     /** The names of all keys below the default prefix. */

@@ -8,6 +8,7 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.GetOption;
 import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.testservers.Pause;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -51,14 +52,8 @@ final class Etcds {
                 .block(LIMIT);
     }
 
-    static void until(String what, BooleanSupplier isSo) throws InterruptedException {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (!isSo.getAsBoolean()) {
-            assertThat(System.nanoTime() - deadline)
-                    .as("not so within " + LIMIT + ": " + what)
-                    .isNegative();
-            Thread.sleep(2);
-        }
+    static void until(String what, BooleanSupplier isSo) {
+        Pause.until(what, LIMIT, isSo);
     }
 
     @CanIgnoreReturnValue

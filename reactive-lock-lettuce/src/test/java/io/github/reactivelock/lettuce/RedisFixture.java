@@ -8,6 +8,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testservers.Pause;
 import io.github.reactivelock.testservers.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -131,15 +132,7 @@ final class RedisFixture implements BeforeAllCallback, BeforeEachCallback, After
     }
 
     static void eventually(String what, Duration patience, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + patience.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-            try {
-                Thread.sleep(10);
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        }
+        Pause.until(what, patience, condition);
     }
 
     /** How often each command was carried out since the last reset, by its name in lower case. */

@@ -5,6 +5,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.MySqlServer;
+import io.github.reactivelock.testservers.Pause;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.pool.ConnectionPool;
@@ -246,17 +247,7 @@ record Databases(String url, Runnable end) implements AutoCloseable {
     }
 
     static void until(String what, BooleanSupplier isSo) {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (!isSo.getAsBoolean()) {
-            if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("not so within " + LIMIT + ": " + what);
-            }
-            try {
-                Thread.sleep(2);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        Pause.until(what, LIMIT, isSo);
     }
 
     @Override

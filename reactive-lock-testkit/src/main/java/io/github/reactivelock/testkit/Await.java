@@ -20,6 +20,11 @@ final class Await {
     /** For hundreds of things one after another. */
     static final Duration LONG_LIMIT = Duration.ofMinutes(5);
 
+    private static final long SHORTEST = Duration.ofMillis(2).toNanos();
+    private static final long LONGEST = Duration.ofMillis(100).toNanos();
+    /** A pause is as long as so many looks, so that a test leaves the processor to what it waits for. */
+    private static final int LOOKS = 4;
+
     private Await() {}
 
     /** The value of a Mono that must have one. */
@@ -99,20 +104,23 @@ final class Await {
     /** What a look shows as soon as that is so. Another look may be answered by another server, which is behind. */
     static <T> T seen(String what, Supplier<T> look, Predicate<T> isSo) {
         long deadline = System.nanoTime() + LIMIT.toNanos();
-        T seen = look.get();
-        while (!isSo.test(seen)) {
-            if (System.nanoTime() - deadline > 0) {
+        while (true) {
+            long begun = System.nanoTime();
+            T seen = look.get();
+            if (isSo.test(seen)) {
+                return seen;
+            }
+            long now = System.nanoTime();
+            if (now - deadline > 0) {
                 throw new AssertionError("not so within " + LIMIT + ": " + what);
             }
-            pause();
-            seen = look.get();
+            pause(LOOKS * (now - begun));
         }
-        return seen;
     }
 
-    private static void pause() {
+    private static void pause(long nanos) {
         try {
-            Thread.sleep(2);
+            TimeUnit.NANOSECONDS.sleep(Math.max(SHORTEST, Math.min(LONGEST, nanos)));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,10 +1,9 @@
 package io.github.reactivelock.vertx;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.testservers.Pause;
 import io.github.reactivelock.testservers.RedisServer;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -105,15 +104,7 @@ final class Fixture implements AutoCloseable {
     }
 
     static void eventually(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - deadline).as(what).isNegative();
-            try {
-                Thread.sleep(10);
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        }
+        Pause.until(what, PATIENCE, condition);
     }
 
     /** All connections but the one that asks. */

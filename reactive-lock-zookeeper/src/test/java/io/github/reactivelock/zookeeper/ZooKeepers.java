@@ -3,6 +3,7 @@ package io.github.reactivelock.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.testservers.Pause;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -85,14 +86,8 @@ final class ZooKeepers {
                 .block(LIMIT);
     }
 
-    static void until(String what, BooleanSupplier isSo) throws InterruptedException {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (!isSo.getAsBoolean()) {
-            assertThat(System.nanoTime() - deadline)
-                    .as("not so within " + LIMIT + ": " + what)
-                    .isNegative();
-            Thread.sleep(5);
-        }
+    static void until(String what, BooleanSupplier isSo) {
+        Pause.until(what, LIMIT, isSo);
     }
 
     static boolean works(CuratorFramework client) {
