@@ -78,7 +78,7 @@ class SessionTest extends Fixture {
     }
 
     @Test
-    void aSessionEndedByAnOperatorLosesTheHoldAndTheNextClaimMakesAnother() {
+    void aSessionEndedByAnOperatorLosesTheHoldAndIsMadeAnew() {
         ConsulLockBackend backend = opened(ConsulLockBackend.connect(server.uri(), shortest()));
         Queue<Signal> signals = listen(backend);
         Claim claim = claim();
@@ -152,7 +152,7 @@ class SessionTest extends Fixture {
     }
 
     @Test
-    void aSessionThatNoneWaitedForAnyMoreWhenItFailedIsMadeByTheNextClaim() {
+    void aSessionThatFailedUnheededIsMadeByTheNextClaim() {
         try (TcpProxy way = TcpProxy.to(server.port())) {
             ConsulLockBackend backend = opened(ConsulLockBackend.connect("127.0.0.1:" + way.port(), Consuls.patient()));
             way.cut();

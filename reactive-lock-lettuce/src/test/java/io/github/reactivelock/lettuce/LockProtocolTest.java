@@ -372,7 +372,7 @@ class LockProtocolTest {
     }
 
     @Test
-    void aRecallGoesToTheOwnersClientAndTheNextClaimHasItsOwnName() {
+    void aRecallGoesToTheOwnersClientAndNamesTheNextClaim() {
         LockBackend other = fixture.backend();
         BlockingQueue<Signal> mine = fixture.signals(backend);
         BlockingQueue<Signal> theirs = fixture.signals(other);

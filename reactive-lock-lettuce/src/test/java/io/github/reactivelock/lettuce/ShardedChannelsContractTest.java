@@ -111,7 +111,7 @@ class ShardedChannelsContractTest extends LockBackendContract {
 
     /** A client that keeps locks may share the prefix; it listens to a channel of its own. */
     @Test
-    void theOwnerOfAnotherKindIsCalledBackAndATryIsRefusedAtOnce() {
+    void theOwnerOfAnotherKindIsCalledBackAndATryRefused() {
         LockBackend keeping = LettuceLockBackend.using(client);
         LockBackend backend = LettuceLockBackend.using(client, SHARDED);
         BlockingQueue<Signal> theirs = new LinkedBlockingQueue<>();

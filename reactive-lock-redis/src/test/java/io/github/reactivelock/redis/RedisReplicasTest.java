@@ -82,7 +82,7 @@ class RedisReplicasTest {
     }
 
     @Test
-    void aTryThatIsQueuedAsksWhenItsGrantIsPushedAndOneThatIsRefusedDoesNot() {
+    void aQueuedTryAsksWhenItsGrantIsPushedAndARefusedOneNot() {
         RedisReplicas replicas = new RedisReplicas(
                 claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), Pauses.ofThisProcess());
         Claim queued = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.TRY);

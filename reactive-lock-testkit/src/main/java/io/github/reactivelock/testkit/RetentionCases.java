@@ -245,7 +245,7 @@ abstract class RetentionCases extends Cases {
 
     /** As a store sees it. */
     @Test
-    void theOwnerIsCalledBackByEachQuestionOfOneThatWaitsAndByNoOther() {
+    void theOwnerIsCalledBackByEachQuestionOfAClaimThatWaits() {
         LockClient unused = canKeep();
         LockBackend store = closedAtTheEnd(contract.newBackend());
         Queue<Signal> signals = new ConcurrentLinkedQueue<>();

@@ -24,6 +24,10 @@ class SourcesTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final int COLUMNS = 120;
+    private static final int WORDS = 14;
+    private static final Pattern TEST = Pattern.compile(
+            "@(?:Test|ParameterizedTest|RepeatedTest|Example|Property)\\b[^;]{0,400}?\\bvoid (\\w+)\\(");
+    private static final Pattern WORD = Pattern.compile("\\p{Upper}?[\\p{Lower}\\d]+|\\p{Upper}+");
     private static final Set<String> NOT_WRITTEN_HERE = Set.of("target", "node_modules", ".git", ".idea", "mvnw");
     private static final Pattern IN_CODE = Pattern.compile("(?m)^\\h*(?:/?\\*|//).*|^.*\\h(?://|--) .*");
     private static final Pattern IN_SCRIPTS = Pattern.compile("(?m)^(?:.*\\h)?#(?:\\h.*)?$");
@@ -59,6 +63,24 @@ class SourcesTest {
         }
         assertThat(tooLong)
                 .as("comments that are longer than " + COLUMNS + " columns")
+                .isEmpty();
+    }
+
+    /** A longer one is a sentence that belongs into a comment. */
+    @Test
+    void namesOfTestsHaveAFewWords() throws IOException {
+        Map<String, Path> names = new TreeMap<>();
+        for (Path source : sources().keySet()) {
+            Matcher test = TEST.matcher(source.toString().endsWith(".java") ? Files.readString(source) : "");
+            while (test.find()) {
+                names.put(test.group(1), ROOT.relativize(source));
+            }
+        }
+        assertThat(names).hasSizeGreaterThan(1_000);
+
+        names.keySet().removeIf(name -> WORD.matcher(name).results().count() <= WORDS);
+        assertThat(names)
+                .as("tests whose names have more than " + WORDS + " words")
                 .isEmpty();
     }
 

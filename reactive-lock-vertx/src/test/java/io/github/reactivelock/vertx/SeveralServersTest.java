@@ -172,7 +172,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void aSilentNodeThatWasAskedForThePrimariesKeepsNoOtherFromBeingAsked() {
+    void aSilentNodeKeepsNoOtherFromBeingAskedForThePrimaries() {
         RedisCluster cluster = cluster(0, "--cluster-require-full-coverage", "no");
         RedisConnection silent = connected(cluster.nodes().get(0));
         RedisConnection other = connected(cluster.nodes().get(1));

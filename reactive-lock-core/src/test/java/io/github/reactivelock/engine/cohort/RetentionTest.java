@@ -78,7 +78,7 @@ class RetentionTest {
     }
 
     @Test
-    void theNextFlowHasTheLockWithoutAQuestionAndWithTheNextPassOfItsToken() {
+    void theNextFlowHasTheLockAndTheNextTokenWithoutAQuestion() {
         LockHandle first = bench.hold(client, "k", 2);
         TestSubscriber<Void> release = subscribe(first.release());
         LockHandle second = take("k");
@@ -139,7 +139,7 @@ class RetentionTest {
     }
 
     @Test
-    void whileFlowsOfThisProcessWaitARecalledLockGoesToThemByTheBudgetOnly() {
+    void aRecalledLockGoesToFlowsOfThisProcessByTheBudgetOnly() {
         LockHandle first = bench.hold(client, "k", 2);
         TestSubscriber<LockHandle> second = subscribe(client.acquire("k"));
         TestSubscriber<LockHandle> third = subscribe(client.acquire("k"));
@@ -153,7 +153,7 @@ class RetentionTest {
     }
 
     @Test
-    void whileNobodyElseWantsItItIsPassedOnForAsLongAsItMayBeKept() {
+    void whileNoOtherWantsItItIsPassedOnWithinItsTime() {
         TestSubscriber<LockHandle> flow = null;
         LockHandle last = bench.hold(client, "k", 2);
         for (int flows = 0; flows < 10; flows++) {
@@ -194,7 +194,7 @@ class RetentionTest {
     }
 
     @Test
-    void whatIsIdleIsNotRenewedAndGoesBackWhenItIsNotFreshAnyMore() {
+    void whatIsIdleIsNotRenewedAndGoesBackWhenItIsStale() {
         client = bench.with(options -> options.withRetention(Bench.LEASE));
         keep("k");
         bench.time.advance(Duration.ofSeconds(19));
@@ -266,7 +266,7 @@ class RetentionTest {
     }
 
     @Test
-    void afterARecallAKeyIsKeptAgainWhenItWasTakenTwiceWithoutOne() {
+    void afterARecallAKeyIsKeptAgainWhenItWasTakenTwice() {
         keep("k");
         recall(1);
         subscribe(bench.hold(client, "k", 3).release());
@@ -283,7 +283,7 @@ class RetentionTest {
     }
 
     @Test
-    void aKeyThatIsCalledBackBeforeAFlowTakesItIsKeptMoreAndMoreSeldom() {
+    void aKeyThatIsKeptInVainIsKeptMoreAndMoreSeldom() {
         keep("k");
         recall(1);
 
@@ -365,7 +365,7 @@ class RetentionTest {
     }
 
     @Test
-    void aRenewalThatWasUnderWayEndsTheIdleClaimIfItsLockIsGone() {
+    void aRenewalUnderWayEndsTheIdleClaimIfItsLockIsGone() {
         LockHandle first = bench.hold(client, "k", 2);
         bench.time.advance(Duration.ofSeconds(11));
         var renewal = store.renewal();
@@ -402,7 +402,7 @@ class RetentionTest {
     }
 
     @Test
-    void aFlowThatWantsAnotherLeaseOrTheStoresOrderMakesWayForItsOwnClaim() {
+    void aFlowThatWantsAnotherLeaseMakesWayForItsOwnClaim() {
         wantsItsOwn(options -> options.withoutRetention().withLease(Duration.ofSeconds(7)));
     }
 
@@ -470,7 +470,7 @@ class RetentionTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, 200})
-    void aTryThatCalledTheOwnerBackIsRefusedAfterThatTimeIfNothingComes(long answer) {
+    void aTryThatCalledBackIsRefusedInTimeIfNothingComes(long answer) {
         TestSubscriber<LockHandle> tried = subscribe(bench.client.tryAcquire("k"));
         Asked<ClaimResult> asked = store.claim();
         bench.time.advance(Duration.ofMillis(answer));

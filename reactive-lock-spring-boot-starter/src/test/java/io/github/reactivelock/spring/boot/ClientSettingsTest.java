@@ -79,7 +79,7 @@ class ClientSettingsTest {
     }
 
     @Test
-    void aRetentionBecomesAnOptionAndAStoreThatCannotCallBackRefusesItByItsName() {
+    void aStoreThatCannotCallBackRefusesARetentionByItsName() {
         application
                 .withPropertyValues("reactive-lock.retention=5s")
                 .run(context -> assertThat(Contexts.locks(context).options().retention())
