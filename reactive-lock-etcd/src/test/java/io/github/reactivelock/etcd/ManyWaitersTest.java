@@ -197,7 +197,7 @@ class ManyWaitersTest extends EtcdFixture {
 
     @Test
     void aCrowdIsServedAndTheHolderBesideItKeepsItsLock() throws Exception {
-        LockClient client = opened(LockClient.create(EtcdLockBackend.connect(server.uri())));
+        LockClient client = client();
         LockClient lock =
                 client.with(client.options().withFairness(Fairness.FIFO).withLease(Duration.ofSeconds(12)));
         LockHandle holder = Etcds.get(lock.acquire(key));

@@ -44,10 +44,12 @@ class LettuceAddressTest extends RedisAddressContract {
         List<RedisServer> servers = Stream.generate(() -> RedisServer.start("--rename-command", "INFO", ""))
                 .limit(3)
                 .toList();
-        LockClient client = LockClient.create(QuorumLockBackend.of(servers.stream()
-                        .map(server -> LettuceLockBackend.connect(patient(server.uri())))
-                        .toArray(QuorumNode[]::new))
-                .withNodeTimeout(QuorumFixture.LIMIT));
+        LockClient client = LockClient.builder(QuorumLockBackend.of(servers.stream()
+                                .map(server -> LettuceLockBackend.connect(patient(server.uri())))
+                                .toArray(QuorumNode[]::new))
+                        .withNodeTimeout(QuorumFixture.LIMIT))
+                .commandTimeout(QuorumFixture.LIMIT)
+                .build();
 
         Throwable failure = client.withLock("k", Mono.<Throwable>just(new AssertionError("no failure")))
                 .onErrorResume(Mono::just)

@@ -155,8 +155,10 @@ class ShardedChannelsContractTest extends LockBackendContract {
     private static LockClient userWith(String permission) {
         String user = "ACL SETUSER locks reset on >secret ~* &* +@all " + permission;
         cluster.nodes().forEach(node -> node.command(user.split(" ")));
-        return LockClient.create(LettuceLockBackend.connectCluster(
-                List.of(cluster.uris().get(0).replace("redis://", "redis://locks:secret@")), SHARDED));
+        return LockClient.builder(LettuceLockBackend.connectCluster(
+                        List.of(cluster.uris().get(0).replace("redis://", "redis://locks:secret@")), SHARDED))
+                .commandTimeout(Duration.ofSeconds(40))
+                .build();
     }
 
     /** Asks again when the lock's channel begins to be heard, as a client does. */

@@ -255,7 +255,8 @@ class BellTest {
         Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(driver.url())));
         R2dbcLockBackend holding = connected(driver);
         R2dbcLockBackend watching = R2dbcLockBackend.connect(tapped, Databases.PATIENT);
-        LockClient awaiting = LockClient.create(watching);
+        LockClient awaiting =
+                LockClient.builder(watching).commandTimeout(Databases.LIMIT).build();
 
         Claim held = held(holding, claim("awaited", Share.WHOLE));
         Mono<Boolean> released =
