@@ -239,11 +239,15 @@ final class Session {
 
     /** Ends the statement in which a listener sleeps. That none does, or that it may not be ended, is no error. */
     Mono<Void> ring(String listener) {
-        return sql.isMySql()
-                ? texts("ring", row -> true, listener)
-                        .then()
-                        .onErrorResume(R2dbcFailure::isUnheard, unheard -> Mono.empty())
-                : change("ring", listener).then();
+        if (!sql.isMySql()) {
+            return change("ring", listener).then();
+        }
+        Mono<Void> rung = sql.knows("ring")
+                ? texts("ring", row -> true, listener).then()
+                : Flux.fromIterable(sql.script("ring", listener))
+                        .concatMap(this::changed)
+                        .then();
+        return rung.onErrorResume(R2dbcFailure::isUnheard, unheard -> Mono.empty());
     }
 
     private <T> Mono<List<T>> texts(String name, Function<Row, T> read, Object... parameters) {

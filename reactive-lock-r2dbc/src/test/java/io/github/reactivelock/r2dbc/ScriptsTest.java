@@ -67,7 +67,7 @@ class ScriptsTest {
             "\ud83d\udd12 e\u0301 \u00e9");
 
     private static final R2dbcBackendOptions BRIEF =
-            Databases.PATIENT.withCommandTimeout(Duration.ofSeconds(5)).withConnections(1);
+            Databases.PATIENT.withCommandTimeout(Duration.ofSeconds(12)).withConnections(1);
 
     private Databases database;
 
