@@ -87,7 +87,10 @@ class AgentTest {
                 .redirectOutput(printed.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(4, TimeUnit.MINUTES)).as("it ends").isTrue();
+            boolean hasEnded = process.waitFor(12, TimeUnit.MINUTES);
+            assertThat(hasEnded)
+                    .as("it ends, after " + Files.readString(printed))
+                    .isTrue();
         } finally {
             process.destroyForcibly();
         }

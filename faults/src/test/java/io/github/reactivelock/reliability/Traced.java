@@ -42,7 +42,8 @@ import reactor.core.scheduler.Schedulers;
 /** A program for a JVM with the agent of OpenTelemetry. It says what flows under locks saw of their traces. */
 final class Traced {
 
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    /** For hundreds of things under an agent, on a machine that is busy. */
+    private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final R2dbcBackendOptions PATIENT =
             R2dbcBackendOptions.defaults().withCommandTimeout(Lab.LIMIT);
     private static final Tracer TRACER = GlobalOpenTelemetry.getTracer("traced");
@@ -53,15 +54,25 @@ final class Traced {
     private Traced() {}
 
     public static void main(String[] args) {
+        try {
+            flows(args[0]);
+            System.exit(0); // schedulers of users have threads that stay
+        } catch (RuntimeException | Error failure) {
+            failure.printStackTrace();
+            System.exit(1);
+        }
+    }
+
+    private static void flows(String address) {
         Map<String, Integer> seen = new TreeMap<>();
         LockClient client =
-                LockClient.builder(backend(args[0])).commandTimeout(Lab.LIMIT).build();
+                LockClient.builder(backend(address)).commandTimeout(Lab.LIMIT).build();
         Span first = TRACER.spanBuilder("first").setNoParent().startSpan();
         System.out.println("first " + traceOf(first));
         run(first, client.withLock("first", Mono.just("done")));
 
         Vertx vertx = Vertx.vertx();
-        List<Form> forms = forms(client, vertx, args[0]);
+        List<Form> forms = forms(client, vertx, address);
         List<Mono<Object>> flows = IntStream.range(0, 400)
                 .mapToObj(i -> flow(
                         i, i / forms.size() % 4 != 1, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
@@ -75,7 +86,6 @@ final class Traced {
         client.close().block(LIMIT);
         Mono.fromCompletionStage(vertx.close().toCompletionStage()).block(LIMIT);
         System.out.println("done");
-        System.exit(0); // schedulers of users have threads that stay
     }
 
     private static LockBackend backend(String address) {
