@@ -111,6 +111,9 @@ public final class Client {
         lock.withLock("warm-up/" + name, Mono.empty())
                 .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(200)))
                 .block();
+        Mono.defer(() -> lock.shared().withLock("warm-up of shares/" + name, Mono.empty()))
+                .onErrorComplete() // not every store has them
+                .block();
         try (HistoryFile single = new HistoryFile(file(directory, name, 0))) {
             sink = single;
             say("ready");

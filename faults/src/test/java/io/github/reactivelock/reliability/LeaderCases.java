@@ -42,10 +42,11 @@ interface LeaderCases {
             lab().untilWaiting("a", 1);
 
             lab().faults.faultBegan("stopped");
-            second.pause();
+            Disposable stopped = lab().stop(second);
             long killed = leads(first, first, "3");
             assertThat(killed).isGreaterThan(paused);
             accepts(first, killed);
+            stopped.dispose();
             second.resume();
             lab().faults.faultEnded("stopped");
             second.heard("stopped " + paused, LIMIT);

@@ -64,6 +64,11 @@ abstract class Store implements AutoCloseable {
         return true;
     }
 
+    /** Whether a client that is stopped within a transaction keeps none waiting for longer than a command takes. */
+    boolean endsTransactionsOfStoppedClients() {
+        return true;
+    }
+
     LockBackend backend() {
         return backends.connect(address(ports()));
     }

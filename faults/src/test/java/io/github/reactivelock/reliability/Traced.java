@@ -44,6 +44,7 @@ final class Traced {
 
     /** For hundreds of things under an agent, on a machine that is busy. */
     private static final Duration LIMIT = Duration.ofMinutes(3);
+
     private static final R2dbcBackendOptions PATIENT =
             R2dbcBackendOptions.defaults().withCommandTimeout(Lab.LIMIT);
     private static final Tracer TRACER = GlobalOpenTelemetry.getTracer("traced");
