@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockClientClosedException;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LossReason;
@@ -17,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,14 +35,16 @@ import reactor.core.publisher.Mono;
 /** The end of an application: after its requests and tasks, and before its connections. */
 class ShutdownTest {
 
-    /** Says when it is stopped. */
-    private record Stopping(String name, int phase, List<String> order) implements SmartLifecycle {
+    /** Says when it is stopped, and whether the application holds its lock then. */
+    private record Stopping(String name, int phase, AtomicReference<LockHandle> held, List<String> order)
+            implements SmartLifecycle {
         @Override
         public void start() {}
 
         @Override
         public void stop() {
-            order.add(name);
+            LockHandle lock = held.get();
+            order.add(lock != null && lock.isHeld() ? name + " under the lock" : name);
         }
 
         @Override
@@ -54,51 +58,56 @@ class ShutdownTest {
         }
     }
 
-    private static ApplicationContextRunner withPhases(List<String> order) {
+    private static ApplicationContextRunner withPhases(AtomicReference<LockHandle> held, List<String> order) {
         int scheduler = new ThreadPoolTaskScheduler().getPhase();
         int connections = new LettuceConnectionFactory().getPhase();
         return Contexts.plain()
                 .withBean(
                         "requests",
                         Stopping.class,
-                        () -> new Stopping("requests", WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE, order))
+                        () -> new Stopping(
+                                "requests", WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE, held, order))
                 .withBean(
                         "server",
                         Stopping.class,
-                        () -> new Stopping("server", WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE, order))
-                .withBean("tasks", Stopping.class, () -> new Stopping("tasks", scheduler, order))
-                .withBean("connections", Stopping.class, () -> new Stopping("connections", connections, order));
+                        () -> new Stopping(
+                                "server", WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE, held, order))
+                .withBean("tasks", Stopping.class, () -> new Stopping("tasks", scheduler, held, order))
+                .withBean("connections", Stopping.class, () -> new Stopping("connections", connections, held, order));
     }
 
-    /** The order in which an application that holds a lock ends. */
-    private static List<String> end(ApplicationContextRunner application, List<String> order) {
-        AtomicReference<CompletableFuture<Void>> lost = new AtomicReference<>();
-        application.run(context -> {
-            LockHandle held = Contexts.locks(context).acquire("k").block(Contexts.PATIENCE);
-            assertThat(held).isNotNull();
-            lost.set(held.lost()
-                    .doOnNext(loss -> order.add("locks " + loss.reason()))
-                    .then()
-                    .toFuture());
+    /**
+     * The order in which an application that holds a lock ends. A flow is told of its loss on a thread of its own, so
+     * what each phase sees is asked of the handle.
+     */
+    private static List<String> end(UnaryOperator<ApplicationContextRunner> with) {
+        List<String> order = new CopyOnWriteArrayList<>();
+        AtomicReference<LockHandle> held = new AtomicReference<>();
+        AtomicReference<CompletableFuture<LockLostException>> lost = new AtomicReference<>();
+        with.apply(withPhases(held, order)).run(context -> {
+            held.set(Contexts.locks(context).acquire("k").block(Contexts.PATIENCE));
+            assertThat(held.get()).isNotNull();
+            lost.set(held.get().lost().toFuture());
         });
-        lost.get().join();
+        assertThat(lost.get().join().reason()).isEqualTo(LossReason.CLIENT_CLOSED);
         return order;
     }
 
     @Test
     void locksOverConnectionsOfTheApplicationEndAfterTheSchedulersAndBeforeTheConnections() {
-        List<String> order = new CopyOnWriteArrayList<>();
-
-        assertThat(end(withPhases(order).withBean(LockBackend.class, InMemoryLockBackend::create), order))
-                .containsExactly("requests", "server", "tasks", "locks " + LossReason.CLIENT_CLOSED, "connections");
+        assertThat(end(application -> application.withBean(LockBackend.class, InMemoryLockBackend::create)))
+                .containsExactly(
+                        "requests under the lock", "server under the lock", "tasks under the lock", "connections");
     }
 
     @Test
     void locksOverConnectionsOfTheirOwnEndLast() {
-        List<String> order = new CopyOnWriteArrayList<>();
-
-        assertThat(end(withPhases(order).withPropertyValues("reactive-lock.store=memory"), order))
-                .containsExactly("requests", "server", "tasks", "connections", "locks " + LossReason.CLIENT_CLOSED);
+        assertThat(end(application -> application.withPropertyValues("reactive-lock.store=memory")))
+                .containsExactly(
+                        "requests under the lock",
+                        "server under the lock",
+                        "tasks under the lock",
+                        "connections under the lock");
     }
 
     /** It waits for the last phase, so it goes on behind all of them. */
@@ -108,7 +117,7 @@ class ShutdownTest {
         CountDownLatch lastPhase = new CountDownLatch(1);
         CompletableFuture<String> outcome = new CompletableFuture<>();
 
-        withPhases(new CopyOnWriteArrayList<>())
+        withPhases(new AtomicReference<>(), new CopyOnWriteArrayList<>())
                 .withPropertyValues("reactive-lock.store=memory")
                 .withBean("last", Ending.class, () -> new Ending(lastPhase))
                 .withBean("executor", ExecutorConfigurationSupport.class, () -> waiting(type))
