@@ -108,10 +108,13 @@ final class ConsulStore extends Store {
         return lease().multipliedBy(2).plusSeconds(members.size() == 1 ? 2 : 12);
     }
 
-    /** A cluster has to elect a leader within it, on a busy machine. */
+    /**
+     * Three programs start and elect a leader within it, on a busy machine; a question that meets them meanwhile may
+     * take its whole timeout, and the next renewal comes a third of this later.
+     */
     @Override
     Duration longLease() {
-        return Duration.ofSeconds(30);
+        return Duration.ofSeconds(members.size() == 1 ? 30 : 60);
     }
 
     @Override
