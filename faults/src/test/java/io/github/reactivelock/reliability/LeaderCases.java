@@ -74,8 +74,7 @@ interface LeaderCases {
     default void aLeaderCutOffIsCancelledBeforeTheNextLeadsAndThenFollows() {
         Way way = lab().way();
         Queue<String> log = new ConcurrentLinkedQueue<>();
-        // So early that it is before the store's end also where timers are late.
-        LockClient far = lab().person(lab().store.backend(way), 0.3).lock();
+        LockClient far = lab().toBeCutOff(way).lock();
         LeaderElection a = LeaderElection.of(far, "a");
         Disposable first = a.lead(term -> work("a", log)).subscribe();
         Lab.eventually("it leads", () -> a.state() instanceof Leading);

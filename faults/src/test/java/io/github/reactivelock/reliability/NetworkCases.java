@@ -69,8 +69,7 @@ interface NetworkCases {
         Map<String, Holding> next = new ConcurrentHashMap<>();
         Person near = lab().person();
         ways.forEach((key, way) -> {
-            // So early that it is before the store's end also where timers are late.
-            Holding holding = lab().person(lab().store.backend(way), 0.3).hold(key);
+            Holding holding = lab().toBeCutOff(way).hold(key);
             holdings.put(key, holding);
             losses.put(
                     key,

@@ -54,9 +54,7 @@ interface SharedCases {
     @Test
     default void aPermitIsFreeForAnotherOnlyAfterItsHolderKnowsTheLoss() {
         Way way = lab().way();
-        // So early that it is before the store's end also where timers are late.
-        Holding cutOff =
-                lab().person(lab().store.backend(way), 0.3).permits(1, 2).hold("a");
+        Holding cutOff = lab().toBeCutOff(way).permits(1, 2).hold("a");
         long token = cutOff.held().fencingToken();
         Person near = lab().person().permits(1, 2);
         Holding staying = near.hold("a");
