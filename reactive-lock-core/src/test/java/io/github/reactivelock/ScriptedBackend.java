@@ -78,6 +78,8 @@ public final class ScriptedBackend implements LockBackend {
     public Predicate<Claim> holdsBack = claim -> false;
     /** It says that it can call locks back. */
     public boolean recalls;
+    /** A recall would arrive, as far as it has seen. */
+    public boolean hears = true;
     /** Renewals succeed by themselves. */
     public boolean confirmsRenewals;
 
@@ -121,6 +123,11 @@ public final class ScriptedBackend implements LockBackend {
     @Override
     public boolean supportsRecall() {
         return recalls;
+    }
+
+    @Override
+    public boolean hearsRecalls() {
+        return recalls && hears;
     }
 
     @Override

@@ -124,6 +124,17 @@ public interface LockBackend {
     }
 
     /**
+     * Whether a recall would be heard now. A lock is kept only while it would. To be overridden by a store whose pushes
+     * can be swallowed on their way without an error of {@link #signals}; it says yes once it has seen that they arrive.
+     * Asked when a lock is to be kept and several times a second while some are, so it only looks.
+     *
+     * @return what {@link #supportsRecall} says, unless overridden
+     */
+    default boolean hearsRecalls() {
+        return supportsRecall();
+    }
+
+    /**
      * Calls the owner of a lock back for one that only waits for the lock's release, as a claim that is queued does.
      *
      * @param key the lock's key

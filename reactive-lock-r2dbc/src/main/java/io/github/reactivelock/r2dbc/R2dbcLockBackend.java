@@ -261,6 +261,12 @@ public final class R2dbcLockBackend implements LockBackend {
         return pushes.tells();
     }
 
+    /** From when a notification of this client's own has arrived, until one does not. */
+    @Override
+    public boolean hearsRecalls() {
+        return supportsRecall() && pushes.arrive();
+    }
+
     @Override
     public Mono<Void> recall(String key) {
         return locks.recall(key);

@@ -162,8 +162,12 @@ record Databases(String url, Runnable end) implements AutoCloseable {
     }
 
     static ConnectionPool pool(ConnectionFactory factory, int size) {
+        return pool(factory, 0, size);
+    }
+
+    static ConnectionPool pool(ConnectionFactory factory, int first, int size) {
         return new ConnectionPool(ConnectionPoolConfiguration.builder(factory)
-                .initialSize(0)
+                .initialSize(first)
                 .maxSize(size)
                 .allocatorSubscribeOn(Schedulers.boundedElastic())
                 .build());

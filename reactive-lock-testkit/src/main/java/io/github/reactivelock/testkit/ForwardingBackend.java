@@ -65,6 +65,11 @@ public abstract class ForwardingBackend implements LockBackend {
     }
 
     @Override
+    public boolean hearsRecalls() {
+        return real.hearsRecalls();
+    }
+
+    @Override
     public Mono<Void> recall(String key) {
         return real.recall(key);
     }

@@ -235,6 +235,9 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         withdrawals.values().forEach(withdrawal -> withdrawal.tick(now));
         services.gate.window.tick(services.timing.silentNow());
         services.renewals.send();
+        if (!retention.isEmpty() && !services.backend.hearsRecalls()) {
+            retention.giveBackAll();
+        }
     }
 
     private long shortestLease() {
@@ -270,7 +273,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
 
     /** Whether a recall would be heard, and something could come of it. */
     boolean mayKeep() {
-        return signals.areOn() && !closed;
+        return signals.areOn() && services.backend.hearsRecalls() && !closed;
     }
 
     /** All that have to do with a key. */

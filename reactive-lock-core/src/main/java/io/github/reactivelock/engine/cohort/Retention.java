@@ -90,6 +90,10 @@ final class Retention {
         kept.remove(gone);
     }
 
+    synchronized boolean isEmpty() {
+        return kept.isEmpty();
+    }
+
     /** Recalls may be missed from now on, or the client is about to be closed. */
     void giveBackAll() {
         all().forEach(each -> each.cohort.post(each::giveBack));

@@ -394,6 +394,23 @@ class RetentionTest {
     }
 
     @Test
+    void whereAStoreDoesNotHearRecallsNothingIsKept() {
+        store.hears = false;
+        subscribe(bench.hold(client, "k", 2).release());
+
+        assertGivenBack();
+    }
+
+    @Test
+    void whatIsKeptGoesBackSoonAfterItsStoreHearsNoMore() {
+        keep("k");
+        store.hears = false;
+        bench.time.advance(Duration.ofMillis(250));
+
+        assertGivenBack();
+    }
+
+    @Test
     void aStoreThatRefusesToPushHasNothingKept() {
         keep("k");
         store.failSignals(new SignalsRefusedException("not allowed", new IllegalStateException()));
