@@ -30,9 +30,9 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /**
- * How MariaDB and MySQL wake a client. While a claim waits or a lock is watched, a connection beside the pool has a
- * user-level lock with the client's name and sleeps in a statement; who serves a claim of that client, or changes that
- * lock, ends that statement ({@code KILL QUERY IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring
+ * How MariaDB and MySQL wake a client. While a claim waits or can be called back, or a lock is watched, a connection
+ * beside the pool has a user-level lock with the client's name and sleeps in a statement; who serves a claim of that
+ * client, calls it back, or changes that lock, ends that statement ({@code KILL QUERY IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring
  * between two of them is not lost. A ring is only a hint: what happened is found by looking, and one that is lost is
  * made up for when the sleep is over.
  *
@@ -41,7 +41,8 @@ import reactor.core.publisher.Sinks;
  *
  * <pre>
  * state     event                                            -> what follows
- * ABSENT    there is a claim or a watch, and a try is due    -> OPENING (these look by time until it HEARS)
+ * ABSENT    there is a claim or a watch, and a try is due    -> OPENING (these look by time until it HEARS, and no
+ *                                                               lock is kept)
  * OPENING   the connection has the name                      -> UNPROVED
  * OPENING   an earlier connection has the name               -> ends that one; ABSENT if the name is not free soon
  * UNPROVED  a ring ended the sleep, most likely its own      -> HEARS, and nothing is looked for by time any more
@@ -91,8 +92,8 @@ final class Bell {
     private static final Logger log = LoggerFactory.getLogger(Bell.class);
 
     /**
-     * A claim that was served, or a lock with news for who watches it, for how many microseconds; a claim that was
-     * released by force; or, by a dot, how the listener's statement ended.
+     * A claim that was served, or a lock with news for who watches it, for how many microseconds; a note about a claim
+     * that was released by force or is called back; or, by a dot, how the listener's statement ended.
      */
     private record Line(String claimId, long token, long age) {
         static Line read(Row row) {
@@ -103,7 +104,7 @@ final class Bell {
             return claimId.equals(".");
         }
 
-        boolean isLoss() {
+        boolean isNote() {
             return claimId.startsWith("!");
         }
 
@@ -208,7 +209,7 @@ final class Bell {
         return database.listens && !stopped.get() && database.sql.knows("listen");
     }
 
-    /** To be called when a claim waits, and when a lock is watched. */
+    /** To be called when a claim waits or can be called back, and when a lock is watched. */
     void listen() {
         MonoSink<Boolean> resting = idle;
         if (resting != null) {
@@ -231,7 +232,11 @@ final class Bell {
     }
 
     private boolean isWanted() {
-        return !stopped.get() && !(waiting().isEmpty() && watched.isEmpty());
+        return !stopped.get() && !(waiting().isEmpty() && isIdle());
+    }
+
+    private boolean isIdle() {
+        return watched.isEmpty() && !waiting().listensForRecalls();
     }
 
     private WaitingClaims waiting() {
@@ -399,7 +404,7 @@ final class Bell {
                 return Mono.just(false);
             }
             List<WaitingClaims.Waiting> some = waiting().listenedFor();
-            if (some.isEmpty() && watched.isEmpty()) {
+            if (some.isEmpty() && isIdle()) {
                 return rested();
             }
             if (some.size() + watched.size() > MOST_CLAIMS) {
@@ -432,10 +437,10 @@ final class Bell {
         });
     }
 
-    /** Releases by force that were told. What is not forgotten is told again. */
+    /** Notes that were told. What is not forgotten is told again. */
     private static Mono<Void> forgotten(Session session, String name, Turn turn) {
         return Flux.fromIterable(turn.news())
-                .filter(Line::isLoss)
+                .filter(Line::isNote)
                 .concatMap(line -> inTime(session.change("noted", Keys.bytes(name), line.token()))
                         .onErrorResume(R2dbcFailure::isRung, rung -> Mono.empty()))
                 .then();
@@ -492,8 +497,8 @@ final class Bell {
         boolean isNews = false;
         for (Line line : turn.news()) {
             String key = line.watched();
-            if (line.isLoss()) {
-                waiting().forced(line.claimId().substring(1));
+            if (line.isNote()) {
+                waiting().noted(line.claimId().substring(1));
             } else {
                 isNews |= key == null
                         ? waiting().served(line.claimId(), line.token())

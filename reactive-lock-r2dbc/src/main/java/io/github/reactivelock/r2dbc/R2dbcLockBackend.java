@@ -50,8 +50,9 @@ import reactor.core.scheduler.Schedulers;
  *       or watches, and who serves its claim or changes the lock ends that statement. Where nothing is told, or does
  *       not arrive, a backend looks for all its waiting claims by one statement, a few milliseconds after something
  *       happened and then less often, once in a second at last. A claim of the same backend gets its grant at once.
- *   <li><b>Recalls.</b> On PostgreSQL the id of a claim that can be called back ends with a mark in the tables. Who
- *       waits behind such an owner notifies its client by one more statement.
+ *   <li><b>Recalls.</b> The id of a claim that can be called back ends with a mark in the tables. Who waits behind
+ *       such an owner notifies its client by one more statement, on MariaDB and MySQL by a note and a ring. H2 has no
+ *       recalls.
  *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that another transaction has
  *   locked.
  *   <li><b>Cleaning.</b> Rows of locks that were free or expired for an hour are deleted in the background.
@@ -255,13 +256,16 @@ public final class R2dbcLockBackend implements LockBackend {
         return true;
     }
 
-    /** On PostgreSQL: a ring of the others says nothing but that something is there. */
+    /**
+     * Not on H2, nor without notifications; and not on MySQL once it has shown that its driver sends no text of several
+     * statements.
+     */
     @Override
     public boolean supportsRecall() {
         return pushes.tells();
     }
 
-    /** From when a notification of this client's own has arrived, until one does not. */
+    /** From when a notification or a ring of this client's own has arrived, until one does not. */
     @Override
     public boolean hearsRecalls() {
         return supportsRecall() && pushes.arrive();

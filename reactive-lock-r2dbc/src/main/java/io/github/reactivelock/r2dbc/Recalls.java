@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LossReason;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class Recalls {
 
     private static final String MARK = "!";
+    /** No id of a claim has a space. */
+    private static final String NOTE = "recall ";
 
     private Recalls() {}
 
@@ -47,6 +50,18 @@ final class Recalls {
     /** The id as its client knows it. */
     static String id(String storedId) {
         return isRecallable(storedId) ? storedId.substring(0, storedId.length() - MARK.length()) : storedId;
+    }
+
+    /** What a client is left that has to be rung for, about a claim that is called back. */
+    static String note(String storedId) {
+        return NOTE + storedId;
+    }
+
+    /** What was noted for this client: a claim that is called back, or was released by force. */
+    static Signal noted(String note) {
+        return note.startsWith(NOTE)
+                ? new Signal.Recall(note.substring(NOTE.length()))
+                : new Signal.Suspect(note, LossReason.FORCED);
     }
 
     /** The answer to a claim that an owner is before, as it goes through this module: it names one to call back. */

@@ -5,8 +5,10 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.SignalListeners;
 import io.github.reactivelock.state.LossReason;
+import io.r2dbc.spi.Row;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -61,7 +63,7 @@ final class SignalSink {
 
     /** Whether other clients can be told something about a claim, if news arrive. */
     boolean tells() {
-        return notices != null;
+        return notices != null || (bell != null && bell.listens());
     }
 
     Optional<String> whyNotPushed() {
@@ -80,6 +82,42 @@ final class SignalSink {
         }
     }
 
+    /**
+     * Calls an owner back that can be, in a statement or two. Where a ring says nothing, a note for its client names
+     * the claim.
+     */
+    Mono<Boolean> recall(Session session, String key) {
+        byte[] name = Keys.bytes(key);
+        return bell == null
+                ? session.alone(session.all("recall", row -> true, name).thenReturn(true))
+                : session.alone(session.all("recallable", Owner::read, name)
+                                .delayUntil(owners -> noted(session, owners)))
+                        .doOnNext(owners -> owners.forEach(this::recalled))
+                        .thenReturn(true);
+    }
+
+    private Mono<Void> noted(Session session, List<Owner> owners) {
+        return Flux.fromIterable(owners)
+                .filter(owner -> !isFor(owner.client()))
+                .concatMap(owner ->
+                        note(session, Keys.bytes(Bell.name(owner.client())), Recalls.note(owner.claimId()), NOTED))
+                .then();
+    }
+
+    private void recalled(Owner owner) {
+        if (isFor(owner.client())) {
+            push(new Signal.Recall(owner.claimId()));
+        } else {
+            ring(Set.of(owner.client()));
+        }
+    }
+
+    private record Owner(String claimId, String client) {
+        static Owner read(Row row) {
+            return new Owner(LockRow.text(row, "claim_id"), LockRow.text(row, "client"));
+        }
+    }
+
     /** Whose claims have to be looked for while other clients' news do not come by themselves. */
     void listensFor(WaitingClaims waits) {
         interrupted = waits::lookSoon;
@@ -88,7 +126,7 @@ final class SignalSink {
         }
     }
 
-    /** A claim waits, or a lock is watched. */
+    /** A claim waits or can be called back, or a lock is watched. */
     void listen() {
         if (bell != null) {
             bell.listen();

@@ -40,7 +40,7 @@ final class TableLock {
         this.places = new Places(database, claim -> heldBack.remove(claim.id()));
     }
 
-    /** The answer to a claim, which calls the owner back if that can be: by a statement more, and none otherwise. */
+    /** The answer to a claim, which calls the owner back if that can be: by statements more, and none otherwise. */
     Mono<ClaimResult> claim(Claim claim) {
         return (claim.mode() == Claim.Mode.TRY ? tried(claim) : answer(claim))
                 .flatMap(answer -> answer instanceof ClaimResult.Queued queued && queued.behind() != null
@@ -72,8 +72,7 @@ final class TableLock {
 
     /** Tells the client of an owner that can be called back. */
     Mono<Void> recall(String key) {
-        return database.run(session -> session.alone(session.all("recall", row -> true, Keys.bytes(key))))
-                .then();
+        return database.run(session -> pushes.recall(session, key)).then();
     }
 
     boolean holdsBack(Claim claim) {

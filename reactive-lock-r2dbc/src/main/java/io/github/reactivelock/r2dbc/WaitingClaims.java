@@ -6,7 +6,6 @@ import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.state.LossReason;
 import io.r2dbc.spi.Row;
 import java.time.Duration;
 import java.util.HashMap;
@@ -34,6 +33,8 @@ final class WaitingClaims {
     private static final long LONGEST_PAUSE = 1_000;
     private static final int MOST_KEYS = 500;
     private static final int MOST_CONTENDED = 1_000;
+    /** Nanoseconds: holds may be too short for a ring to be heard under one of them. */
+    private static final long TO_HEAR = Duration.ofSeconds(30).toNanos();
 
     private final Database database;
     private final SignalSink pushes;
@@ -44,6 +45,11 @@ final class WaitingClaims {
     private final Map<String, Claim> asking = new ConcurrentHashMap<>();
     /** Claims that the database was asked for, from the first question to the release. */
     private final Set<String> begun = ConcurrentHashMap.newKeySet();
+
+    /** Those of them that can be called back. */
+    private final Set<String> recallable = ConcurrentHashMap.newKeySet();
+
+    private volatile long recallableAt = System.nanoTime() - TO_HEAR;
 
     /** Keys that another claim had or wanted when they were last asked about. */
     private final Set<String> contended = ConcurrentHashMap.newKeySet();
@@ -66,6 +72,16 @@ final class WaitingClaims {
         if (claim.mode() == Claim.Mode.QUEUE && !wasTold) {
             asking.put(claim.id(), claim);
         }
+        if (claim.recallable()) {
+            recallable.add(claim.id());
+            recallableAt = System.nanoTime();
+            pushes.listen();
+        }
+    }
+
+    /** Whether a recall is to be heard now, or from the next claim on, as one that is kept has to be. */
+    boolean listensForRecalls() {
+        return !recallable.isEmpty() || (!pushes.arrive() && System.nanoTime() - recallableAt < TO_HEAR);
     }
 
     boolean hasBegun(Claim claim) {
@@ -75,6 +91,7 @@ final class WaitingClaims {
     void end(Claim claim) {
         begun.remove(claim.id());
         asking.remove(claim.id());
+        recallable.remove(claim.id());
     }
 
     boolean isWaitedFor(String key) {
@@ -179,6 +196,7 @@ final class WaitingClaims {
         asking.clear();
         keys.clear();
         shares.clear();
+        recallable.clear();
     }
 
     private void look() {
@@ -269,9 +287,9 @@ final class WaitingClaims {
         return waited;
     }
 
-    /** A claim was found to have been released by force. */
-    void forced(String claimId) {
-        pushes.push(new Signal.Suspect(claimId, LossReason.FORCED));
+    /** Others left a note. */
+    void noted(String note) {
+        pushes.push(Recalls.noted(note));
     }
 
     /** A claim that waits, or may by now. */

@@ -855,6 +855,10 @@ SELECT pg_notify(?, ?)
 SELECT CAST(pg_notify('reactive_lock.' || client, 'recall ' || claim_id || ' 0') AS TEXT) AS told
 FROM ${lock} WHERE lock_key = ? AND claim_id LIKE '%!' AND lease_end > ${now}
 
+-- name: recallable mariadb
+-- Where a notification cannot be sent: which claim and whose it is.
+SELECT claim_id, client FROM ${lock} WHERE lock_key = ? AND claim_id LIKE '%!' AND lease_end > ${now}
+
 -- name: waited
 SELECT count(*) AS found FROM ${waiter} WHERE lock_key = ? AND alive_until > ${now}
 
@@ -872,7 +876,7 @@ UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE loc
 
 -- name: note mariadb
 -- A client whose listener is to be rung for, at a lock that it watches; or at the name of a listener a claim of its
--- client that was released by force. The number is below zero, so it is no event, and goes as old events go.
+-- client that was released by force, or is called back. The number is below zero, so it is no event, and goes as old events go.
 INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units) VALUES (?, ?, ?, ${now} + ?, 0, 0)
 ON DUPLICATE KEY UPDATE happened_at = VALUES(happened_at)
 

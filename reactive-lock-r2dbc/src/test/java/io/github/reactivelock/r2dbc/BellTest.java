@@ -42,6 +42,9 @@ class BellTest {
     /** In SLEEP or in GET_LOCK. */
     private static final String ASLEEP = "state IN ('User sleep', 'User lock')";
 
+    private static final String NOTES =
+            "SELECT count(*) FROM reactive_lock_event WHERE lock_key LIKE 'reactive_lock.%'";
+
     /** Of each two are looked for within five to ten seconds where no ring is heard. */
     private static final int CHANGES = 20;
 
@@ -290,16 +293,62 @@ class BellTest {
                 Databases.until(
                         "it is told", () -> owner.signals.contains(new Signal.Suspect(lost.id(), LossReason.FORCED)));
             }
-            Databases.until(
-                    "it is told once",
-                    () -> database.select(
-                                    "SELECT count(*) FROM reactive_lock_event WHERE lock_key LIKE 'reactive_lock.%'")
-                            == 0);
+            Databases.until("it is told once", () -> database.select(NOTES) == 0);
             assertThat(other.release(before).block(Databases.LIMIT)).isTrue();
             owner.untilTold(waiting);
             owner.released(waiting);
         }
         other.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("driversOfAnyFactory")
+    void anOwnerThatCanBeCalledBackListensAndIsRungFor(Databases driver) {
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(driver.url())));
+        R2dbcLockBackend other = R2dbcLockBackend.connect(tapped, Databases.PATIENT);
+        try (Waiter owner = new Waiter(connected(driver))) {
+            Claim plain = claim("kept", Share.WHOLE);
+            Claim kept = held(
+                    owner.backend,
+                    new Claim(
+                            "kept",
+                            plain.id(),
+                            "me",
+                            LEASE,
+                            Claim.Mode.QUEUE,
+                            Claim.Keeping.RENEWED,
+                            Share.WHOLE,
+                            true));
+            owner.hears();
+            assertThat(owner.backend.hearsRecalls()).isTrue();
+
+            other.recall("kept").block(Databases.LIMIT);
+
+            Databases.until("it is told", () -> owner.signals.contains(new Signal.Recall(kept.id())));
+            Databases.until(
+                    "it was rung for, by one who does not listen",
+                    () -> tapped.statements().stream().anyMatch(text -> text.contains("KILL QUERY")));
+            Databases.until("the note of it is gone", () -> database.select(NOTES) == 0);
+            owner.released(kept);
+        }
+        other.close().block(Databases.LIMIT);
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("driversOfAnyFactory")
+    void anOwnerThatCannotBeCalledBackDoesNotListen(Databases driver) {
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(driver.url())));
+        try (Waiter owner = new Waiter(R2dbcLockBackend.connect(tapped, Databases.PATIENT))) {
+            R2dbcLockBackend other = connected(driver);
+            Claim held = held(owner.backend, claim("not kept", Share.WHOLE));
+
+            other.recall("not kept").block(Databases.LIMIT);
+
+            owner.released(held);
+            assertThat(tapped.statements()).noneMatch(text -> text.contains("GET_LOCK"));
+            assertThat(owner.signals).containsExactly(new Signal.Reconnected());
+            other.close().block(Databases.LIMIT);
+        }
     }
 
     /** Names of the listeners whose claims wait for a key. */

@@ -35,12 +35,14 @@ class KeptWhileHeardTest {
 
     private PgBouncer pooler;
     private Databases postgres;
+    private Databases mariaDb;
 
     @BeforeAll
     void start() {
         PostgresServer server = PostgresServer.start();
         pooler = PgBouncer.before(server);
         postgres = new Databases(server.url(), server::close);
+        mariaDb = Databases.mariaDb("mysql");
         databases().forEach(Databases::createTables);
     }
 
@@ -51,7 +53,7 @@ class KeptWhileHeardTest {
     }
 
     private Stream<Databases> databases() {
-        return Stream.of(postgres);
+        return Stream.of(postgres, mariaDb);
     }
 
     private static void use(LockClient client, String key) {
