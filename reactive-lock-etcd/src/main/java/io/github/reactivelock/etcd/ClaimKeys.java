@@ -73,7 +73,7 @@ final class ClaimKeys {
         List<KeyValue> oldestFirst = found.getKvs().stream()
                 .sorted(Comparator.comparingLong(KeyValue::getCreateRevision))
                 .toList();
-        return KeyQueue.of(oldestFirst).index(readAt);
+        return KeyQueue.of(oldestFirst).index(readAt, found.isMore());
     }
 
     /** The name of the marker of a lease. */
@@ -85,7 +85,9 @@ final class ClaimKeys {
     ClaimState enter(Claim claim) {
         KeySlot place = places.take(claim.key());
         ByteSequence value = new ClaimValue(session.get(), claim.id(), claim.owner()).bytes();
-        return new ClaimState(claim, place, names.claim(place, claim.share()), value);
+        ByteSequence name = names.claim(place, claim.share());
+        boolean isRecallable = claim.recallable() && claim.share().isWhole();
+        return new ClaimState(claim, place, isRecallable ? KeyLayout.recallable(name) : name, value);
     }
 
     /**
@@ -101,7 +103,7 @@ final class ClaimKeys {
         }
     }
 
-    /** Whether the lock has no room for a claim that only tries. */
+    /** Whether the lock has no room for a claim that only tries; behind an owner that can be called back is some. */
     Mono<Boolean> isBusy(ClaimState state) {
         return look(state.claim.key(), beforeATry(state)).map(found -> !sawRoom(state, found));
     }
@@ -112,7 +114,7 @@ final class ClaimKeys {
 
     /** If its own key is among those that are read, its place there has to be seen. */
     private static boolean sawRoom(ClaimState state, KeyQueue.Index found) {
-        boolean isRoom = found.queue().admits(state.claim.share());
+        boolean isRoom = found.queue().admits(state.claim.share()) || found.canBeCalledBack();
         state.sawRoom(isRoom ? found.readAt() : 0);
         return isRoom || found.has(state);
     }
@@ -320,6 +322,23 @@ final class ClaimKeys {
                 .map(answer -> answer.isSucceeded()
                         || answer.getGetResponses().get(0).getKvs().stream()
                                 .anyMatch(kv -> kv.getValue().equals(value)));
+    }
+
+    /** The owner of a lock, if it can be called back. */
+    Mono<KeyValue> recallable(String key) {
+        return etcd.get(names.lock(key), Ranges.FIRST)
+                .flatMapIterable(GetResponse::getKvs)
+                .filter(KeyLayout::isRecallable)
+                .next();
+    }
+
+    /** Tells the client of an owner that the lock is wanted, by a key that goes with the owner's lease. */
+    Mono<Void> callBack(KeyValue owner) {
+        ByteSequence recalls = KeyLayout.recalls(names.notice(KeyLayout.session(owner.getKey())));
+        ByteSequence which = KeyLayout.bytes(owner.getCreateRevision() + " " + KeyLayout.tail(owner.getKey()));
+        PutOption bound = PutOption.builder().withLeaseId(owner.getLease()).build();
+        return etcd.txn(Rank.END, txn -> txn.If(isThere(owner)).Then(Op.put(recalls, which, bound)))
+                .then();
     }
 
     /** Whether a claim of which nothing is known but its id is in. */

@@ -33,6 +33,8 @@ final class ClaimRegistry {
     /** By the {@linkplain KeyLayout#tail tails} of their names, until their keys are gone. */
     private final Map<String, ClaimState> byTail = new ConcurrentHashMap<>();
 
+    private volatile boolean mayKeep;
+
     ClaimRegistry(Etcd etcd, ClaimKeys keys, SignalSink pushes) {
         this.etcd = etcd;
         this.keys = keys;
@@ -66,6 +68,9 @@ final class ClaimRegistry {
     private ClaimState arrive(Claim claim) {
         ClaimState state = keys.enter(claim);
         byTail.put(state.tail, state);
+        if (claim.recallable()) {
+            mayKeep = true;
+        }
         return state;
     }
 
@@ -167,13 +172,14 @@ final class ClaimRegistry {
         if (position.revision() == 0) {
             return mayRepeat ? enter(state, askedAt, false) : Mono.error(state.tooLate());
         }
+        turns.callBack(position);
         if (position.predecessor() == null) {
             crowds.leave(state);
             return state.own(position.revision())
                     ? Mono.just(new ClaimResult.Granted(token(position.revision()), state.claim.lease()))
                     : Mono.error(state.tooLate());
         }
-        if (state.claim.mode() == Claim.Mode.TRY) {
+        if (state.claim.mode() == Claim.Mode.TRY && position.recallable() == null) {
             return release(state.claim).thenReturn(new ClaimResult.Busy());
         }
         ClaimState own = null;
@@ -216,6 +222,24 @@ final class ClaimRegistry {
         if (owned) {
             pushes.push(new Signal.Suspect(state.claim.id(), LossReason.EXPIRED));
         }
+    }
+
+    /** Calls the owner of a lock back for one that makes no claim. */
+    Mono<Void> recall(String key) {
+        return keys.recallable(key).flatMap(turns::callBack);
+    }
+
+    /** A claim of this client is called back, whose put may not have been answered yet. */
+    Mono<Signal> recalled(String which) {
+        ClaimState state = byTail.get(which.substring(which.indexOf(' ') + 1));
+        return state != null && (state.revision() == 0 || which.startsWith(state.revision() + " "))
+                ? Mono.just(new Signal.Recall(state.claim.id()))
+                : Mono.empty();
+    }
+
+    /** Whether recalls that are not heard matter: a claim of this client could be called back. */
+    boolean mayKeep() {
+        return mayKeep;
     }
 
     /** A key of this client that is no claim was deleted. */

@@ -56,6 +56,9 @@ import reactor.core.publisher.Mono;
  *       once. A few times in its life the keys bound to a
  *       lease are listed: a claim whose key was deleted is lost, and a key whose claim ended before its put arrived is
  *       deleted. A forced release puts a notice under {@code PREFIX/!CLIENT}, which the owner's backend watches.
+ *   <li><b>Recall.</b> The name of a claim that can be called back ends with a mark. A claim that finds itself directly
+ *       behind such an owner names it under {@code PREFIX/!CLIENT!recall}, bound to the owner's lease, which the
+ *       owner's backend watches. So does a {@code tryAcquire}, which then waits, if none stands before it.
  *   <li><b>Release.</b> The key is deleted if its value still is the one that was put, which holds the claim's id. The
  *       next in the queue sees it go; no other client is woken.
  * </ol>
@@ -200,6 +203,16 @@ public final class EtcdLockBackend implements LockBackend {
     }
 
     @Override
+    public boolean supportsRecall() {
+        return true;
+    }
+
+    @Override
+    public Mono<Void> recall(String key) {
+        return queue.recall(key);
+    }
+
+    @Override
     public Mono<ClaimResult> claim(Claim claim) {
         return queue.claim(claim);
     }
@@ -226,12 +239,11 @@ public final class EtcdLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return pushes.signals(queue.forced::noticed, queue.forced.missed(), queue::deleted)
-                .doOnNext(signal -> {
-                    if (signal instanceof Signal.Reconnected) {
-                        compaction.lookOnce();
-                    }
-                });
+        return pushes.signals(queue).doOnNext(signal -> {
+            if (signal instanceof Signal.Reconnected) {
+                compaction.lookOnce();
+            }
+        });
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.github.reactivelock.etcd;
 
 import com.google.protobuf.ByteString;
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.github.reactivelock.spi.support.KeyNames;
@@ -11,12 +12,14 @@ import java.nio.charset.StandardCharsets;
 /**
  * The names of keys in etcd: {@code PREFIX/KEY/PLACE} for a claim, {@code PREFIX/!SESSION} for notices to one client.
  * What a claim takes is at the end of its name: nothing for the whole, {@code .1} for one share among any number,
- * {@code .UNITS.CAPACITY} for permits. The user's key is encoded as {@link KeyNames} says.
+ * {@code .UNITS.CAPACITY} for permits. That of one which can be called back ends with {@code .r}. The user's key is
+ * encoded as {@link KeyNames} says.
  */
 record KeyLayout(String prefix) {
 
     private static final ByteString SLASH = ByteString.copyFromUtf8("/");
     private static final ByteString AFTER_SLASH = ByteString.copyFromUtf8("0");
+    private static final String RECALLABLE = ".r";
 
     /** The range in which all claims of a lock are, and nothing else. */
     ByteSequence lock(String key) {
@@ -71,6 +74,23 @@ record KeyLayout(String prefix) {
         return whole.concat(bytes(part));
     }
 
+    /** The name of a claim for the whole that can be called back. */
+    static ByteSequence recallable(ByteSequence claim) {
+        return claim.concat(bytes(RECALLABLE));
+    }
+
+    /** Whether a claim can be called back. A key that is left to another claim is put a second time. */
+    static boolean isRecallable(KeyValue claim) {
+        return claim.getKey().toString().endsWith(RECALLABLE) && claim.getVersion() == 1;
+    }
+
+    /** The client that made the claim of that name. */
+    static String session(ByteSequence name) {
+        String text = name.toString();
+        int place = text.lastIndexOf('/') + 1;
+        return text.substring(place, text.indexOf('.', place));
+    }
+
     /** What the claim of that name takes. A name that cannot be read counts as an owner of the whole. */
     static Share share(ByteSequence name) {
         String text = name.toString();
@@ -88,6 +108,11 @@ record KeyLayout(String prefix) {
 
     ByteSequence notice(String session) {
         return bytes(prefix + "/!" + session);
+    }
+
+    /** Where a client is told which of its claims is called back. No marker of a lease has that name. */
+    static ByteSequence recalls(ByteSequence notice) {
+        return notice.concat(bytes("!recall"));
     }
 
     /**

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The claims of a lock in the order in which their keys were made, {@link LockQueue}.
@@ -50,12 +51,12 @@ record KeyQueue(LockQueue<KeyValue> queue) {
     }
 
     /** Who stands where, so that one look at a long queue serves many claims. */
-    Index index(long readAt) {
+    Index index(long readAt, boolean isPart) {
         Map<ByteSequence, Integer> places = new HashMap<>(claims().size() * 2);
         for (int place = 0; place < claims().size(); place++) {
             places.put(claims().get(place).getKey(), place);
         }
-        return new Index(this, places, readAt);
+        return new Index(this, places, readAt, isPart);
     }
 
     /**
@@ -64,8 +65,9 @@ record KeyQueue(LockQueue<KeyValue> queue) {
      * @param queue as it was read, or its end with the claim that is looked for and the one before it
      * @param places by name
      * @param readAt the store's revision then
+     * @param isPart whether claims were left out, before its end or behind its beginning
      */
-    record Index(KeyQueue queue, Map<ByteSequence, Integer> places, long readAt) {
+    record Index(KeyQueue queue, Map<ByteSequence, Integer> places, long readAt, boolean isPart) {
 
         /** Where the claim stands whose key was made at a revision. */
         QueuePosition positionOf(ClaimState state, long revision) {
@@ -74,17 +76,36 @@ record KeyQueue(LockQueue<KeyValue> queue) {
                 return QueuePosition.NONE;
             }
             if (place == 0 || (!state.isWhole() && place < queue.in())) {
-                return new QueuePosition(revision, null, List.of());
+                return new QueuePosition(
+                        revision, null, List.of(), unseen(queue.claims().get(place)));
             }
             if (state.isWhole()) {
+                KeyValue before = queue.claims().get(place - 1);
                 return new QueuePosition(
-                        revision,
-                        queue.claims().get(place - 1),
-                        List.of(queue.claims().get(0)));
+                        revision, before, List.of(queue.claims().get(0)), recallable(before));
             }
             KeyValue awaited = queue.awaited(place);
             boolean isWhole = KeyLayout.share(awaited.getKey()).isWhole();
-            return new QueuePosition(revision, awaited, isWhole ? List.of(awaited) : queue.inTheWayOf(state));
+            return new QueuePosition(
+                    revision, awaited, isWhole ? List.of(awaited) : queue.inTheWayOf(state), recallable(awaited));
+        }
+
+        /** Its key was made before it was seen to be in, and who came behind it in between called back another one. */
+        private @Nullable KeyValue unseen(KeyValue own) {
+            return own.getCreateRevision() < readAt && KeyLayout.isRecallable(own) ? own : null;
+        }
+
+        /** One that waits itself is not called back: it was not granted at once, so its client will not keep it. */
+        private @Nullable KeyValue recallable(KeyValue before) {
+            boolean isOwner = !isPart && before == queue.claims().get(0);
+            return isOwner && KeyLayout.isRecallable(before) ? before : null;
+        }
+
+        /** Whether there is an owner that can be called back, and none waits, if the beginning was read. */
+        boolean canBeCalledBack() {
+            return !isPart
+                    && queue.claims().size() == 1
+                    && KeyLayout.isRecallable(queue.claims().get(0));
         }
 
         /** Whether a claim has a key there, of any age. */

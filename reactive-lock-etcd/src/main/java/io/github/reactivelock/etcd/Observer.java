@@ -140,7 +140,9 @@ final class Observer {
                         left,
                         waiters,
                         null,
-                        waiting(queue.subList(1, queue.size()))));
+                        waiting(queue.subList(1, queue.size())),
+                        null,
+                        KeyLayout.isRecallable(owner)));
     }
 
     Flux<LockEvent> events(String key) {

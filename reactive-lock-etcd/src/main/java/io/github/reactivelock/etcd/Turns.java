@@ -57,11 +57,32 @@ final class Turns {
         }
         if (position.predecessor() != null) {
             follow(state, revision, position.predecessor());
+            callBack(position);
             return Mono.empty();
         }
         return state.own(revision)
                 ? Mono.just(new Signal.Grant(state.claim.id(), ClaimRegistry.token(revision)))
                 : Mono.empty();
+    }
+
+    /** Who stands directly behind an owner that can be called back asks for the lock. */
+    void callBack(QueuePosition position) {
+        KeyValue called = position.recallable();
+        if (called != null) {
+            FireAndForget.run("calling a lock back", callBack(called));
+        }
+    }
+
+    /** One of this client needs no command. */
+    Mono<Void> callBack(KeyValue owner) {
+        return Mono.defer(() -> {
+            ClaimState own = registry.own(owner);
+            if (own == null) {
+                return keys.callBack(owner);
+            }
+            pushes.push(new Signal.Recall(own.claim.id()));
+            return Mono.empty();
+        });
     }
 
     static Signal recheck(ClaimState state) {

@@ -65,6 +65,17 @@ class KeyLayoutTest {
     }
 
     @Test
+    void theNameOfAClaimThatCanBeCalledBackTellsTheSameButThat() {
+        ByteSequence name = KeyLayout.recallable(names.claim(claim("a.r")));
+
+        assertThat(name.toString()).isEqualTo("reactivelock/a.r/AbC-_9.0.1.r");
+        assertThat(KeyLayout.share(name)).isEqualTo(Share.WHOLE);
+        assertThat(KeyLayout.key(name)).isEqualTo("a.r");
+        assertThat(KeyLayout.session(name)).isEqualTo("AbC-_9");
+        assertThat(KeyLayout.tail(KeyLayout.recalls(names.notice("session")))).isEmpty();
+    }
+
+    @Test
     void whatANameDoesNotTellPlainlyIsTheWhole() {
         for (String end : List.of("", ".2", ".x", ".1.", ".3.2", ".0.2", ".1.2147483647", ".1.2.3", ".1.99999999999")) {
             ByteSequence name = names.claim(claim("a")).concat(KeyLayout.bytes(end));
