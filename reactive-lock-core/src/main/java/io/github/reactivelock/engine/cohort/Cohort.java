@@ -118,11 +118,14 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
         }
     }
 
-    /** What is kept for this key goes to a flow that asks for such a grant, in no order of the store; else back. */
+    /**
+     * What is kept for this key goes to a flow that asks for such a grant, in no order of the store; else back. Where the
+     * store is not heard, it may have forgotten the claim, or called it back.
+     */
     private void take(Retained kept, Waiter next) {
         Grant grant = kept.grant;
         kept.leave();
-        if (next.options.fairness() == Fairness.FIFO || !grant.pass(next.options)) {
+        if (next.options.fairness() == Fairness.FIFO || !engine.mayKeep() || !grant.pass(next.options)) {
             kept.cohort.drop(grant);
             claim();
             return;

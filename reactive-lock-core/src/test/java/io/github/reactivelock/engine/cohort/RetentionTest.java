@@ -411,6 +411,16 @@ class RetentionTest {
     }
 
     @Test
+    void whatIsKeptGoesToNoFlowOnceItsStoreHearsNoMore() {
+        keep("k");
+        store.hears = false;
+        TestSubscriber<LockHandle> flow = subscribe(client.acquire("k"));
+
+        assertThat(flow.getReceivedOnNext()).isEmpty();
+        assertThat(store.log).containsExactly("claim .1", "release .1", "claim .2");
+    }
+
+    @Test
     void aStoreThatRefusesToPushHasNothingKept() {
         keep("k");
         store.failSignals(new SignalsRefusedException("not allowed", new IllegalStateException()));
