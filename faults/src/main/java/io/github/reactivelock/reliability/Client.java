@@ -32,6 +32,8 @@ import reactor.util.retry.Retry;
  * round N MILLIS          traffic for that long           round N HEAP, when all its flows have ended
  * hold ID KEY MILLIS      one hold, at most that long     granted ID TOKEN, then released ID or failed ID WHY
  * read ID KEY MILLIS      the same, shared                the same
+ * keep ID KEY             a hold that is over at once,    the same
+ *                         of a lock that is kept then
  * write TOKEN             a write to a fenced register    accepted TOKEN or refused TOKEN
  * lead KEY                campaigns for ever              campaigns, then leads TERM and stopped TERM in turn
  * resign                  steps down, if it leads
@@ -123,6 +125,13 @@ public final class Client {
                     case "round" -> round(Integer.parseInt(words[1]), Duration.ofMillis(Long.parseLong(words[2])));
                     case "hold" -> hold(lock, words[1], words[2], Duration.ofMillis(Long.parseLong(words[3])));
                     case "read" -> hold(lock.shared(), words[1], words[2], Duration.ofMillis(Long.parseLong(words[3])));
+                    case "keep" ->
+                        hold(
+                                lock.with(lock.options()
+                                        .withRetention(lock.options().lease())),
+                                words[1],
+                                words[2],
+                                Duration.ZERO);
                     case "lead" -> campaign(words[1]);
                     case "resign" -> {
                         if (election.state() instanceof ElectionState.Leading leading) {

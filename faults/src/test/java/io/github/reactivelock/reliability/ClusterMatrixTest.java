@@ -7,7 +7,7 @@ package io.github.reactivelock.reliability;
  * module. Connections that a client was lent are not the lock's to close, so the row about closing looks at a client of
  * its own.
  */
-class ClusterMatrixTest extends FaultCases implements SharedCases {
+class ClusterMatrixTest extends FaultCases implements SharedCases, KeptCases {
 
     @Override
     Store open() {

@@ -1,8 +1,10 @@
 package io.github.reactivelock.reliability;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.reactivelock.reliability.Lab.Holding;
+import io.github.reactivelock.reliability.Lab.Person;
 import io.github.reactivelock.testkit.history.HistoryReport;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +19,33 @@ interface EmptyCases {
 
     /** Whether tokens come from a clock, which the store has not lost with its data. */
     boolean tokensRiseAllTheSame();
+
+    /** What was lost with the data is not given to a flow behind it. */
+    @Test
+    default void anIdleLockIsForgottenWithItsStoreAndTheNextFlowAsks() {
+        assumeTrue(lab().store.backend().supportsRecall(), "this store cannot call a lock back");
+        Person keeper = lab().keeper(lab().way());
+        long token = lab().kept(keeper, "a");
+
+        lab().faults.faultBegan("restart");
+        restartEmpty();
+        lab().faults.faultEnded("restart");
+
+        Holding next = lab().person().hold("a");
+        next.held();
+        Holding back = keeper.hold("a");
+        lab().untilWaiting("a", 1);
+        next.release();
+        back.held();
+        back.release();
+        HistoryReport report = lab().report();
+        if (tokensRiseAllTheSame()) {
+            assertThat(next.held().fencingToken()).isGreaterThan(token);
+            assertThat(report.tokenRegressions()).isEmpty();
+        }
+        assertThat(report.overlaps()).isEmpty();
+        assertThat(report.leaks()).isEmpty();
+    }
 
     @Test
     default void aStoreRestartedEmptyIsASoonLossAndTheWaiterAcquires() {

@@ -5,7 +5,7 @@ package io.github.reactivelock.reliability;
  * others have one for pushes alone. The rows about a leader that dies or hangs need a cluster: they are in {@code
  * LeaderLossTest} of the module.
  */
-class EtcdMatrixTest extends FaultCases implements RestartCases, EmptyCases {
+class EtcdMatrixTest extends FaultCases implements RestartCases, EmptyCases, KeptCases {
 
     @Override
     Store open() {

@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -186,6 +187,25 @@ final class Lab implements AutoCloseable {
                 .build();
         clients.add(lock);
         return new Person(history, lock);
+    }
+
+    /** A client that keeps what its flows give back. */
+    Person keeper(Way way) {
+        Person made = person(way);
+        LockOptions options = made.lock.options();
+        return new Person(made.history, made.lock.with(options.withRetention(options.lease())));
+    }
+
+    /** The token of a lock that this client keeps: it asked no store for its last hold, so that is the next pass. */
+    long kept(Person keeper, String key) {
+        AtomicLong last = new AtomicLong();
+        eventually(key + " is kept", () -> {
+            Holding holding = keeper.hold(key);
+            long token = holding.held().fencingToken();
+            holding.release();
+            return token == last.getAndSet(token) + 1;
+        });
+        return last.get();
     }
 
     Way way() {

@@ -4,7 +4,7 @@ package io.github.reactivelock.reliability;
  * The fault matrix of MariaDB. It has no row for a server that comes back empty, as {@link PostgresMatrixTest} says.
  * Its pushes are rings: the connection that is broken, or forgotten so that a ring is lost, is the one that sleeps.
  */
-class MariaDbMatrixTest extends FaultCases implements RestartCases {
+class MariaDbMatrixTest extends FaultCases implements RestartCases, KeptCases {
 
     @Override
     Store open() {

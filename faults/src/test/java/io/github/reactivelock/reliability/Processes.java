@@ -50,6 +50,22 @@ record Processes(Path directory, ClientProcess holder, ClientProcess waiter) imp
         throw new AssertionError(client.name() + " does not get '" + key + "'");
     }
 
+    /** The token of a lock that this client keeps: it asked no store for its last hold, so that is the next pass. */
+    long kept(ClientProcess client, String key) {
+        long last = 0;
+        for (int attempt = 0; attempt < 20; attempt++) {
+            String id = "kept-" + key + attempt;
+            client.say("keep " + id + " " + key);
+            long token = granted(client, id);
+            client.heard("released " + id, LIMIT);
+            if (token == last + 1) {
+                return token;
+            }
+            last = token;
+        }
+        throw new AssertionError(client.name() + " does not keep '" + key + "'");
+    }
+
     List<HistoryEvent> events() {
         return HistoryFile.read(List.of(Client.file(directory, "holder", 0), Client.file(directory, "waiter", 0)));
     }

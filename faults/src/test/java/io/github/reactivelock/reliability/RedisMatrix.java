@@ -4,7 +4,7 @@ import io.github.reactivelock.reliability.Lab.Person;
 import io.github.reactivelock.testservers.RedisServer;
 
 /** All rows of the fault matrix, for one Redis, which writes down what it did before it answers. */
-abstract class RedisMatrix extends FaultCases implements RestartCases, EmptyCases, RedisCases {
+abstract class RedisMatrix extends FaultCases implements RestartCases, EmptyCases, RedisCases, KeptCases {
 
     static final String[] WRITES_DOWN = {"--appendonly", "yes", "--appendfsync", "no"};
 
