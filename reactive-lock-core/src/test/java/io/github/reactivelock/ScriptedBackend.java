@@ -10,6 +10,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -78,8 +79,12 @@ public final class ScriptedBackend implements LockBackend {
     public Predicate<Claim> holdsBack = claim -> false;
     /** It says that it can call locks back. */
     public boolean recalls;
+    /** It says that it keeps shares. */
+    public boolean shares;
     /** A recall would arrive, as far as it has seen. */
     public boolean hears = true;
+    /** Runs when it is asked that. */
+    public Runnable asksToHear = () -> {};
     /** Renewals succeed by themselves. */
     public boolean confirmsRenewals;
 
@@ -126,7 +131,13 @@ public final class ScriptedBackend implements LockBackend {
     }
 
     @Override
+    public boolean supports(Share share) {
+        return shares || share.isWhole();
+    }
+
+    @Override
     public boolean hearsRecalls() {
+        asksToHear.run();
         return recalls && hears;
     }
 

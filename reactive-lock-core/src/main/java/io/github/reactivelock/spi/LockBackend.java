@@ -124,8 +124,8 @@ public interface LockBackend {
     }
 
     /**
-     * Whether a recall would be heard now. A lock is kept only while it would, and goes to no flow while it would not. To
-     * be overridden by a store whose pushes can be swallowed on their way without an error of {@link #signals}, which
+     * Whether a recall would be heard now. A lock is kept only while it would, and goes to no flow while it would not.
+     * To be overridden by a store whose pushes can be swallowed on their way without an error of {@link #signals}, which
      * says yes once it has seen that they arrive, and by one that connects again without such an error. Asked when a
      * lock is to be kept, when a flow is to have it, and several times a second meanwhile, so it only looks.
      *

@@ -65,7 +65,7 @@ class KeyLayoutTest {
     }
 
     @Test
-    void theNameOfAClaimThatCanBeCalledBackTellsTheSameButThat() {
+    void theNameOfARecallableClaimTellsTheSameButThat() {
         ByteSequence name = KeyLayout.recallable(names.claim(claim("a.r")));
 
         assertThat(name.toString()).isEqualTo("reactivelock/a.r/AbC-_9.0.1.r");

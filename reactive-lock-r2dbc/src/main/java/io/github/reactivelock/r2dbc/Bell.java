@@ -32,9 +32,9 @@ import reactor.core.publisher.Sinks;
 /**
  * How MariaDB and MySQL wake a client. While a claim waits or can be called back, or a lock is watched, a connection
  * beside the pool has a user-level lock with the client's name and sleeps in a statement; who serves a claim of that
- * client, calls it back, or changes that lock, ends that statement ({@code KILL QUERY IS_USED_LOCK(name)}). The statement looks before it sleeps, so a ring
- * between two of them is not lost. A ring is only a hint: what happened is found by looking, and one that is lost is
- * made up for when the sleep is over.
+ * client, calls it back, or changes that lock, ends that statement ({@code KILL QUERY IS_USED_LOCK(name)}). The
+ * statement looks before it sleeps, so a ring between two of them is not lost. A ring is only a hint: what happened is
+ * found by looking, and one that is lost is made up for when the sleep is over.
  *
  * <p>In MySQL it sleeps in {@code SLEEP}. In MariaDB it waits for a name that one client of the server has, the anchor.
  * The first listener gets it. Its connection keeps the anchor and does nothing else, and another one listens.

@@ -876,7 +876,8 @@ UPDATE ${lock} SET watched_until = greatest(watched_until, ${now} + ?) WHERE loc
 
 -- name: note mariadb
 -- A client whose listener is to be rung for, at a lock that it watches; or at the name of a listener a claim of its
--- client that was released by force, or is called back. The number is below zero, so it is no event, and goes as old events go.
+-- client that was released by force, or is called back. The number is below zero, so it is no event, and goes as old
+-- events go.
 INSERT INTO ${event} (lock_key, number, owner, happened_at, token, units) VALUES (?, ?, ?, ${now} + ?, 0, 0)
 ON DUPLICATE KEY UPDATE happened_at = VALUES(happened_at)
 

@@ -47,7 +47,9 @@ public final class Attempt implements Phase, Gate.Question {
     private boolean askAgain;
     /** Grants whose answers came too late for a flow to have them. */
     private int fruitless;
-    /** A recall came before the answer, or may have been missed. */
+    /** A recall came before the answer. */
+    private boolean heardRecall;
+    /** A recall may have been missed. */
     private boolean recalled;
     /** It does not wait, but for an owner that was called back for it. */
     private boolean calledBack;
@@ -185,7 +187,12 @@ public final class Attempt implements Phase, Gate.Question {
     /** {@code models/Retention.tla: EarlyRecall}. */
     @Override
     public void recalled(String claimId) {
-        recalled |= claim.id().equals(claimId);
+        heardRecall |= claim.id().equals(claimId);
+    }
+
+    /** A recall was heard before the answer that grants it. */
+    public boolean heardRecall() {
+        return heardRecall;
     }
 
     /**
@@ -193,7 +200,7 @@ public final class Attempt implements Phase, Gate.Question {
      * back, {@code models/Retention.tla: QueuedIsNotKept}.
      */
     boolean isContended() {
-        return recalled || queued || evidence.questions() > 1 || evidence.isPushed();
+        return heardRecall || recalled || queued || evidence.questions() > 1 || evidence.isPushed();
     }
 
     @Override

@@ -208,14 +208,17 @@ public final class Grant implements Renewals.Due {
 
     /** Whether another flow may still have it; asked while it is kept. */
     public boolean mayStay() {
-        return staysUntil() - services.timing.nowForCertain() > 0 && passes < services.maxPasses;
+        return staysUntil() - services.timing.nowForCertain() > 0 && passes < services.maxPasses && failure == null;
     }
 
-    /** Its time, or as long as it is fresh, if that is less: nothing renews it. */
+    /**
+     * Its time, or as long as the flow that gets it is not at risk before its first renewal, if that is less: nothing
+     * renews it here.
+     */
     public long staysUntil() {
-        long fresh = deadline - lease / 3;
+        long safe = riskAt() - Math.min(Timing.BEFORE_A_DEADLINE, lease / 6);
         long end = keptUntil();
-        return end - fresh < 0 ? end : fresh;
+        return end - safe < 0 ? end : safe;
     }
 
     /** A recall was heard; true the first time. */

@@ -119,15 +119,21 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
     }
 
     /**
-     * What is kept for this key goes to a flow that asks for such a grant, in no order of the store; else back. Where the
-     * store is not heard, it may have forgotten the claim, or called it back.
+     * What is kept for this key goes to a flow that asks for such a grant, in no order of the store; else back. Where
+     * the store is not heard, it may have forgotten the claim, or called it back.
      */
     private void take(Retained kept, Waiter next) {
         Grant grant = kept.grant;
         kept.leave();
-        if (next.options.fairness() == Fairness.FIFO || !engine.mayKeep() || !grant.pass(next.options)) {
+        boolean isForIt = next.options.fairness() != Fairness.FIFO
+                && engine.mayKeep()
+                && grant.mayStay()
+                && grant.pass(next.options);
+        if (!isForIt) {
             kept.cohort.drop(grant);
-            claim();
+            if (phase == Phase.IDLE) { // those that share may have asked before it was kept
+                claim();
+            }
             return;
         }
         engine.retention.hit(keyContext.key);
@@ -212,6 +218,9 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
         if (phase == asked) {
             Grant fresh = new Grant(this, asked, fencingToken, lasting, since);
             lease = fresh.lease;
+            if (asked.heardRecall()) {
+                engine.retention.recalled(fresh);
+            }
             served();
             if (fresh.isFresh()) {
                 asked.rest();
@@ -384,6 +393,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
         keyContext.recallable = kept;
         engine.retention.add(kept);
         released.released();
+        kept.tick(engine.services.timing.now());
         return true;
     }
 

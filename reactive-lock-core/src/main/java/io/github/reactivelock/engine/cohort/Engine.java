@@ -235,7 +235,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         withdrawals.values().forEach(withdrawal -> withdrawal.tick(now));
         services.gate.window.tick(services.timing.silentNow());
         services.renewals.send();
-        if (!retention.isEmpty() && !services.backend.hearsRecalls()) {
+        if (!retention.isEmpty() && !mayKeep()) {
             retention.giveBackAll();
         }
     }
@@ -250,23 +250,16 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
 
     // ---- signals
 
-    /** Does nothing if the claim is not one of this client's. Safe for use from any thread. */
+    /**
+     * Does nothing if the claim is not one of this client's. It may go to another cohort of its key before this event.
+     * Safe for use from any thread.
+     */
     void tell(String claimId, Consumer<Phase> news) {
-        Cohort cohort = cohortOf(claimId);
-        if (cohort != null) {
-            cohort.tell(news);
-        }
-    }
-
-    /** The claim may have gone to another cohort of its key before its event. */
-    void recalled(String claimId) {
         Cohort known = cohortOf(claimId);
         if (known != null) {
             known.post(() -> {
                 Cohort keeper = cohortOf(claimId);
-                if (keeper != null) {
-                    keeper.phase.recalled(claimId);
-                }
+                news.accept((keeper == null ? known : keeper).phase);
             });
         }
     }
@@ -278,11 +271,15 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
 
     /** All that have to do with a key. */
     void tellThoseOf(String key, Consumer<Phase> news) {
-        claims.values().stream().filter(c -> c.keyContext.key.equals(key)).forEach(c -> c.tell(news));
+        claims.forEach((id, cohort) -> {
+            if (cohort.keyContext.key.equals(key)) {
+                tell(id, news);
+            }
+        });
     }
 
     void tellAll(Consumer<Phase> news) {
-        claims.values().forEach(cohort -> cohort.tell(news));
+        claims.keySet().forEach(id -> tell(id, news));
     }
 
     // ---- snapshots of the process

@@ -175,7 +175,10 @@ public final class Queries {
 
     /** What is only kept is called back; that may fail, and the release is awaited even so. */
     private Mono<Void> recalled(LockInfo.Held held) {
-        return held.recallable() ? services.backend.recall(held.key()).onErrorComplete() : Mono.empty();
+        return held.recallable()
+                ? timed(() -> services.backend.recall(held.key()), silence(held.key()))
+                        .onErrorComplete()
+                : Mono.empty();
     }
 
     /** A snapshot is looked at again when its lease ends, because a store need not announce that. */

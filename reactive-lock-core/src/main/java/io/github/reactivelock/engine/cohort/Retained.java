@@ -24,8 +24,15 @@ final class Retained implements Phase {
     /** Out of every table; inside an event of the key, in which it goes to a flow or back to the store. */
     void leave() {
         cohort.enter(IDLE);
+        goOut();
+    }
+
+    /** A hold of a claim that came in its place may stand there by now. */
+    private void goOut() {
         cohort.engine.retention.remove(this);
-        cohort.keyContext.recallable = null;
+        if (cohort.keyContext.recallable == this) {
+            cohort.keyContext.recallable = null;
+        }
         cohort.keyContext.depart();
     }
 
@@ -33,15 +40,22 @@ final class Retained implements Phase {
     void giveBack() {
         if (cohort.isIn(this)) {
             cohort.withdraw();
+            cohort.claim(); // for flows that came while another hold of the key stood in its place
         }
     }
 
     @Override
     public void giveUp() {
-        cohort.engine.retention.remove(this);
-        cohort.keyContext.recallable = null;
         cohort.giveBack(grant.claim);
-        cohort.keyContext.depart();
+        goOut();
+    }
+
+    /** The store has lost the claim and granted it anew. */
+    @Override
+    public void pushed(Signal.Grant anew) {
+        if (grant.claim.id().equals(anew.claimId()) && anew.fencingToken() > grant.currentToken()) {
+            giveBack();
+        }
     }
 
     @Override

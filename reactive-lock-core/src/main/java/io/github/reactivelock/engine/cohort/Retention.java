@@ -83,7 +83,13 @@ final class Retention {
 
     private synchronized @Nullable Retained put(Retained added) {
         kept.add(added);
-        return kept.size() > most ? kept.iterator().next() : null;
+        if (kept.size() <= most) {
+            return null;
+        }
+        Iterator<Retained> oldestFirst = kept.iterator();
+        Retained oldest = oldestFirst.next();
+        oldestFirst.remove();
+        return oldest;
     }
 
     synchronized void remove(Retained gone) {

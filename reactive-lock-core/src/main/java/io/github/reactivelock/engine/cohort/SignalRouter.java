@@ -80,7 +80,7 @@ final class SignalRouter {
         } else if (signal instanceof Signal.Suspect suspect) {
             engine.tell(suspect.claimId(), phase -> phase.suspected(suspect));
         } else if (signal instanceof Signal.Recall recall) {
-            engine.recalled(recall.claimId());
+            engine.tell(recall.claimId(), phase -> phase.recalled(recall.claimId()));
         } else if (signal instanceof Signal.RecheckClaim one) {
             engine.tell(one.claimId(), Phase::recheck);
         } else if (signal instanceof Signal.Recheck recheck) {

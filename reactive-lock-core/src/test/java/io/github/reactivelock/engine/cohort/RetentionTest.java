@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.Bench;
 import io.github.reactivelock.Fairness;
+import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
@@ -134,8 +135,10 @@ class RetentionTest {
         recall(1);
         asked.answer(granted(asked.claim(), 2));
         subscribe(held(flow).release());
+        assertThat(bench.heard.kept).containsOnlyOnce("recalled k");
+        subscribe(bench.hold(client, "k", 3).release());
 
-        assertGivenBack();
+        assertThat(store.log).endsWith("claim .2", "release .2");
     }
 
     @Test
@@ -197,7 +200,7 @@ class RetentionTest {
     void whatIsIdleIsNotRenewedAndGoesBackWhenItIsStale() {
         client = bench.with(options -> options.withRetention(Bench.LEASE));
         keep("k");
-        bench.time.advance(Duration.ofSeconds(19));
+        bench.time.advance(Duration.ofSeconds(14));
         assertThat(store.log).containsExactly("claim .1");
         bench.time.advance(Duration.ofSeconds(1));
 
@@ -224,6 +227,62 @@ class RetentionTest {
         bench.time.jumpWall(Duration.ofSeconds(21));
 
         assertThat(subscribe(client.acquire("k")).getReceivedOnNext()).isEmpty();
+    }
+
+    @Test
+    void whatWasKeptForLongIsNotAtRiskBeforeItsFirstRenewal() {
+        client = bench.with(options -> options.withRetention(Bench.LEASE));
+        keep("k");
+        bench.time.advance(Duration.ofSeconds(14));
+        LockHandle taken = take("k");
+        bench.time.advance(Duration.ofMillis(250));
+
+        assertThat(store.log).containsExactly("claim .1", "renew .1");
+        assertThat(taken.states().blockFirst()).isInstanceOf(HoldState.Safe.class);
+    }
+
+    @Test
+    void aShortTimeEndsWhenItIsOver() {
+        client = bench.with(options -> options.withRetention(Duration.ofMillis(20)));
+        keep("k");
+        bench.time.advance(Duration.ofMillis(19));
+        assertThat(store.log).containsExactly("claim .1");
+        bench.time.advance(MOMENT);
+
+        assertGivenBack();
+    }
+
+    @Test
+    void aReaderThatFindsTheLockKeptAsksOnceWithThoseBeforeIt() {
+        store.shares = true;
+        LockHandle writing = bench.hold(client, "k", 2);
+        TestSubscriber<LockHandle> first = subscribe(bench.client.shared().acquire("k"));
+        Asked<ClaimResult> asked = store.claim();
+        subscribe(writing.release());
+        TestSubscriber<LockHandle> second = subscribe(bench.client.shared().acquire("k"));
+
+        assertThat(store.log).containsExactly("claim .1", "claim .2", "release .1");
+        asked.answer(granted(asked.claim(), 3));
+        subscribe(held(first).release());
+        subscribe(held(second).release());
+        assertThat(store.log).endsWith("release .2");
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    void aLossThatIsPushedWhileTheLockChangesHandsEndsWhatIsKept() {
+        TestSubscriber<LockHandle> trying = subscribe(client.tryAcquire("k"));
+        Asked<ClaimResult> asked = store.claim();
+        asked.answer(granted(asked.claim(), 2));
+        LockHandle tried = held(trying);
+        // While the release is being handled, so that its event comes behind it.
+        store.asksToHear = () -> {
+            store.asksToHear = () -> {};
+            store.push(new Signal.Suspect(bench.claimId(1), LossReason.FORCED));
+        };
+        subscribe(tried.release());
+
+        assertGivenBack();
     }
 
     @Test
@@ -358,10 +417,11 @@ class RetentionTest {
         renewal.answer(ScriptedBackend.renewed(renewal.claims()));
         store.log.remove("renew .1");
         subscribe(held(flow).release());
+        store.push(asked.claim(), 2);
+        assertThat(store.log).containsExactly("claim .1");
         store.push(asked.claim(), 9);
 
-        assertThat(take("k").fencingToken()).isEqualTo(token(2) + 1);
-        assertThat(store.log).containsExactly("claim .1");
+        assertGivenBack();
     }
 
     @Test
