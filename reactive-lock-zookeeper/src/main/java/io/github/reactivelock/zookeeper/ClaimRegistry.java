@@ -93,22 +93,28 @@ final class ClaimRegistry {
 
     /**
      * Looks first: no node is made at a busy lock, or where another claim comes before it. A server may still see a
-     * lock that was given back through another, so the answer that the lock is busy is read after a write.
+     * lock that was given back through another, so the answer that the lock is busy is read after a write. An owner
+     * that can be called back, and nothing behind it, is as good as none.
      */
     private Mono<ClaimResult> enterIfFree(ClaimState state, boolean mayRepeat) {
         Claim claim = state.claim();
         return nodes.counted(claim.key())
-                .filter(seen -> seen.queue().admits(claim.share()))
+                .filter(seen -> mayEnter(claim, seen.queue()))
                 .switchIfEmpty(Mono.defer(() -> nodes.latestCounted(claim.key())))
                 .flatMap(seen -> {
                     if (seen.queue().has(claim.id())) {
                         state.doubted();
                         return enter(state, mayRepeat);
                     }
-                    return seen.queue().admits(claim.share())
+                    return mayEnter(claim, seen.queue())
                             ? enter(state, mayRepeat, nodes.createIfNext(claim, content(claim), seen.next()))
                             : release(claim).thenReturn(new ClaimResult.Busy());
                 });
+    }
+
+    private static boolean mayEnter(Claim claim, PlaceQueue<SequenceNode> queue) {
+        return queue.admits(claim.share())
+                || (queue.places().size() == 1 && queue.places().get(0).isRecallable());
     }
 
     private Content content(Claim claim) {
@@ -189,7 +195,8 @@ final class ClaimRegistry {
             if (state.isOwner()) {
                 return granted(state, node);
             }
-            return state.isFollowingAPlace()
+            String followed = state.followedPlace();
+            return followed != null && !SequenceNode.isRecallable(followed)
                     ? Mono.just(queued(state, node, null))
                     : nodes.queue(state.claim().key()).flatMap(queue -> placed(state, node, queue, true));
         });
@@ -205,8 +212,13 @@ final class ClaimRegistry {
         if (position.isIn()) {
             return tidied.then(Mono.defer(() -> granted(state, node)));
         }
-        if (state.claim().mode() == Claim.Mode.TRY) {
+        SequenceNode owner = queue.places().get(0);
+        boolean callsBack = owner.isRecallable() && owner.equals(position.predecessor());
+        if (state.claim().mode() == Claim.Mode.TRY && !callsBack) {
             return tidied.then(release(state.claim())).thenReturn(new ClaimResult.Busy());
+        }
+        if (callsBack) { // those further behind rely on this
+            FireAndForget.run("calling a lock back", recall(owner));
         }
         followers.follow(state, node, position);
         return tidied.then(Mono.fromSupplier(() -> queued(state, node, position.behind())));
@@ -232,11 +244,39 @@ final class ClaimRegistry {
         return Mono.just(new ClaimResult.Granted(node.token(), asked.compareTo(longest) < 0 ? asked : longest));
     }
 
-    /**
-     * There was notice of a forced release, and perhaps of others before it whose place it took. The nodes of all holds
-     * show which.
-     */
-    Flux<Signal> forced() {
+    private Mono<Void> recall(SequenceNode owner) {
+        return nodes.notice(names.notice(owner.recalls()), SignalSink.recall(owner.claimId()));
+    }
+
+    Mono<Void> recall(String key) {
+        return nodes.queue(key)
+                .flatMapIterable(PlaceQueue::places)
+                .next()
+                .filter(SequenceNode::isRecallable)
+                .flatMap(this::recall);
+    }
+
+    /** There was notice of a forced release, or of several things of which the last took the place of the others. */
+    Flux<Signal> noticed() {
+        return Flux.concat(forced(), calledBack());
+    }
+
+    /** The queues show it, also of a claim that does not know yet that it is in. */
+    private Flux<Signal> calledBack() {
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
+                .map(ClaimState::claim)
+                .filter(Claim::recallable)
+                .flatMap(
+                        claim -> nodes.queue(claim.key())
+                                .filter(queue -> queue.places().size() > 1
+                                        && queue.position(claim.id()).isIn())
+                                .<Signal>map(queue -> new Signal.Recall(claim.id()))
+                                .onErrorComplete(), // the connection broke, and what is kept goes back then
+                        AT_ONCE);
+    }
+
+    /** The nodes of all holds show it. */
+    private Flux<Signal> forced() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
                 .filter(ClaimState::isOwner)
                 .buffer(OF_ONE_QUESTION)

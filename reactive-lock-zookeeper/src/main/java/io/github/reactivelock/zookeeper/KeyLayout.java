@@ -25,14 +25,14 @@ record KeyLayout(String prefix) {
         return node.startsWith("!") ? "" : KeyNames.decode(node);
     }
 
-    /** The path without the number, which the server appends. */
-    String claim(Claim claim) {
-        return lock(claim.key()) + "/" + SequenceNode.prefix(claim.id(), claim.share());
+    /** The path of a client's claim without the number, which the server appends. */
+    String claim(Claim claim, String client) {
+        return lock(claim.key()) + "/" + SequenceNode.prefix(claim, client);
     }
 
     /** The path with the number that the server is expected to append. */
-    String claim(Claim claim, int number) {
-        return claim(claim) + String.format(Locale.ROOT, "%010d", number);
+    String claim(Claim claim, String client, int number) {
+        return claim(claim, client) + String.format(Locale.ROOT, "%010d", number);
     }
 
     String claim(String key, String node) {

@@ -108,7 +108,7 @@ final class Nodes {
                                     Stat stat = new Stat();
                                     CompletionStage<String> created = async.create()
                                             .withOptions(PLAIN, CreateMode.EPHEMERAL_SEQUENTIAL, null, stat)
-                                            .forPath(names.claim(claim), data);
+                                            .forPath(names.claim(claim, content.client()), data);
                                     Look look = lookBehind(lock);
                                     return created.thenApply(path -> List.of(new Made(Node.of(path, stat), look)));
                                 }))
@@ -183,7 +183,7 @@ final class Nodes {
      */
     Mono<Entered<SequenceNode, Node>> createIfNext(Claim claim, Content content, int number) {
         String lock = names.lock(claim.key());
-        String path = names.claim(claim, number);
+        String path = names.claim(claim, content.client(), number);
         byte[] data = KeyLayout.bytes(content.text());
         return connection
                 .send(
@@ -194,7 +194,7 @@ final class Nodes {
                                             async.transactionOp()
                                                     .create()
                                                     .withOptions(CreateMode.EPHEMERAL_SEQUENTIAL, null, false)
-                                                    .forPath(names.claim(claim), data),
+                                                    .forPath(names.claim(claim, content.client()), data),
                                             async.transactionOp().check().forPath(path)));
                             CompletionStage<Node> made = look(async, path);
                             Look look = lookBehind(lock);

@@ -79,7 +79,8 @@ final class Observer {
                 held.waiters(),
                 held.age(),
                 queue,
-                held.shares());
+                held.shares(),
+                held.recallable());
     }
 
     Mono<LockPage> list(String prefix, String from) {
@@ -120,7 +121,8 @@ final class Observer {
                 queue.waiting().size(),
                 null,
                 List.of(),
-                newest.place().share().isWhole() ? null : shares(queue, holders, most));
+                newest.place().share().isWhole() ? null : shares(queue, holders, most),
+                newest.place().isRecallable());
     }
 
     /** Who went between the two questions is not counted. */

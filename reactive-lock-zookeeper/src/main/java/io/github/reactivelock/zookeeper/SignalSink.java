@@ -6,6 +6,7 @@ import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.SignalListeners;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.curator.framework.state.ConnectionState;
@@ -15,12 +16,14 @@ import reactor.core.publisher.Mono;
 
 /**
  * What is pushed to this client: grants that its own watches found, and notices that other clients put into its notice
- * node, which is how a forced release reaches the owner. The node is watched for as long as there is a subscriber.
+ * node, which is how a forced release or a recall reaches the owner. A notice takes the place of the one before; the
+ * version of the node tells whether one was missed. The node is watched for as long as there is a subscriber.
  */
 final class SignalSink {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final String RECALL = "recall ";
 
     private final Connection connection;
     private final Nodes nodes;
@@ -42,11 +45,14 @@ final class SignalSink {
         listeners.push(signal);
     }
 
-    /** What is pushed, with each notice of a forced release turned into signals by looking which holds are over. */
-    Flux<Signal> signals(Supplier<Flux<Signal>> forced) {
-        return Flux.merge(
-                listeners.signals(),
-                connections().switchMap(connected -> Flux.concat(Mono.just(connected), noticed(forced))));
+    /** What a client is told of a claim that it should give back. */
+    static String recall(String claimId) {
+        return RECALL + claimId;
+    }
+
+    /** What is pushed, with each notice turned into signals: where it is not a recall, by a look at the claims. */
+    Flux<Signal> signals(Supplier<Flux<Signal>> look) {
+        return Flux.merge(listeners.signals(), connections().switchMap(connected -> noticed(connected, look)));
     }
 
     void close(Throwable reason) {
@@ -90,20 +96,35 @@ final class SignalSink {
         });
     }
 
-    private Flux<Signal> noticed(Supplier<Flux<Signal>> forced) {
+    /** Recalls arrive when there is a node for them. */
+    private Flux<Signal> noticed(Signal connected, Supplier<Flux<Signal>> look) {
         return Mono.defer(this::makeNotice)
-                .thenMany(Flux.defer(() -> untilNext(forced)).repeat())
+                .thenMany(Flux.concat(Mono.just(connected), notices(look)))
                 .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE).filter(error -> !connection.isClosed()));
     }
 
-    /** The notices written so far; completes when there are more, and ends with an error when the node is gone. */
-    private Flux<Signal> untilNext(Supplier<Flux<Signal>> forced) {
-        Mono<String> text = nodes.read(notice.get())
-                .switchIfEmpty(Mono.error(() -> new IllegalStateException("the notice node is gone")))
-                .map(read -> read.content().owner());
-        return watches.watch(notice.get())
-                .flatMapMany(change -> Flux.concat(
-                        text.filter(claimId -> !claimId.isEmpty()).flatMapMany(claimId -> forced.get()),
-                        change.then(Mono.empty())));
+    /** The notices written so far, and each that follows; ends with an error when the node is gone. */
+    private Flux<Signal> notices(Supplier<Flux<Signal>> look) {
+        return Flux.defer(() -> {
+            AtomicInteger known = new AtomicInteger(-1);
+            return Flux.defer(() -> watches.watch(notice.get())
+                            .flatMapMany(now -> Flux.concat(
+                                    news(now, known, look), now.change().then(Mono.empty()))))
+                    .repeat();
+        });
+    }
+
+    private static Flux<Signal> news(Watches.Watched now, AtomicInteger known, Supplier<Flux<Signal>> look) {
+        if (!now.isThere()) {
+            return Flux.error(new IllegalStateException("the notice node is gone"));
+        }
+        int before = known.getAndSet(now.version());
+        String text = now.text();
+        if (text.isEmpty() || now.version() == before) {
+            return Flux.empty();
+        }
+        return text.startsWith(RECALL) && now.version() == before + 1
+                ? Flux.just(new Signal.Recall(text.substring(RECALL.length())))
+                : look.get();
     }
 }

@@ -60,14 +60,35 @@ final class Watches {
      * a node that is not there would wait for its creation.
      */
     Mono<Void> untilChanged(String path) {
-        return watch(path).flatMap(change -> change);
+        return watch(path).flatMap(Watched::change);
     }
 
-    /** Emits when the watch is in force: a Mono that completes with the next change. */
-    Mono<Mono<Void>> watch(String path) {
+    /** A node as the question saw it that set the watch. */
+    record Watched(CuratorEvent seen, Mono<Void> change) {
+
+        boolean isThere() {
+            return isThere(seen);
+        }
+
+        static boolean isThere(CuratorEvent seen) {
+            return seen.getResultCode() == Code.OK.intValue();
+        }
+
+        /** How often what it holds was changed. */
+        int version() {
+            return seen.getStat().getVersion();
+        }
+
+        String text() {
+            return KeyLayout.text(seen.getData());
+        }
+    }
+
+    /** Emits when the watch is in force, with a Mono that completes with the next change. */
+    Mono<Watched> watch(String path) {
         return Mono.defer(() -> {
             Once watcher = new Once();
-            Mono<Boolean> sent = connection
+            Mono<CuratorEvent> sent = connection
                     .send(Rank.OTHER, async -> read(async.unwrap(), path, watcher))
                     .cache();
             Runnable takeBack = () -> {
@@ -77,7 +98,9 @@ final class Watches {
             };
             return connection
                     .within(sent)
-                    .map(there -> there ? watcher.changed.asMono().doOnCancel(takeBack) : Mono.<Void>empty())
+                    .map(seen -> new Watched(
+                            seen,
+                            Watched.isThere(seen) ? watcher.changed.asMono().doOnCancel(takeBack) : Mono.empty()))
                     .doOnError(error -> takeBack.run())
                     .doOnCancel(takeBack);
         });
@@ -149,10 +172,10 @@ final class Watches {
     }
 
     /** Curator's asynchronous face keeps its watchers to itself, so that they could not be taken back. */
-    private static CompletionStage<Boolean> read(CuratorFramework client, String path, Watcher watcher) {
+    private static CompletionStage<CuratorEvent> read(CuratorFramework client, String path, Watcher watcher) {
         return answer(
                 path,
-                event -> event.getResultCode() == Code.OK.intValue(),
+                event -> event,
                 heard -> client.getData()
                         .undecompressed()
                         .usingWatcher(watcher)

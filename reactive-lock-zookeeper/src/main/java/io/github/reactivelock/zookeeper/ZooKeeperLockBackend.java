@@ -25,8 +25,8 @@ import reactor.core.publisher.Mono;
  * <ol>
  *   <li><b>Names.</b> A lock is a container node {@code /PREFIX/KEY}, where KEY is the user's key percent-encoded; the
  *       server removes it some time after its last claim. A claim is an ephemeral sequential node below it, called
- *       {@code CLAIM:NUMBER}, or for a share {@code CLAIM:UNITS.CAPACITY:NUMBER}. It holds the client, the lease and
- *       the owner's name and is never changed.
+ *       {@code CLAIM:NUMBER}, for a share {@code CLAIM:UNITS.CAPACITY:NUMBER}, and if it can be called back
+ *       {@code CLAIM:!CLIENT:NUMBER}. It holds the client, the lease and the owner's name and is never changed.
  *   <li><b>Order.</b> The claims of a lock are queued by number. The first one owns the lock, and after it all that
  *   fit
  *       beside those before them, up to the first that does not. The czxid of its node is a holder's fencing token.
@@ -43,6 +43,8 @@ import reactor.core.publisher.Mono;
  *       are there <i>and</i> the session that asked is the one that made them.
  *   <li><b>Loss.</b> A session that expired ends all holds at once. A forced release puts a notice into
  *       {@code /PREFIX/!CLIENT}, which the owner's backend watches. Any other loss is seen by the next renewal.
+ *   <li><b>Recalls.</b> The claim just behind an owner that can be called back puts a notice there, too. A try that
+ *       finds such an owner, and none that waits, makes its node in the same way and waits.
  *   <li><b>Release.</b> The node is deleted by its name, which holds the claim's id, so that it can only be the claim's
  *       own. A deletion that could not be sent is made up for when the connection is back.
  * </ol>
@@ -165,6 +167,16 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     @Override
+    public boolean supportsRecall() {
+        return true;
+    }
+
+    @Override
+    public Mono<Void> recall(String key) {
+        return queue.recall(key);
+    }
+
+    @Override
     public boolean isReady() {
         return firstAnswer.came();
     }
@@ -201,7 +213,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return pushes.signals(queue::forced);
+        return pushes.signals(queue::noticed);
     }
 
     @Override

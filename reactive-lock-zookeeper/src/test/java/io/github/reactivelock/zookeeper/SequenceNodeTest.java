@@ -30,12 +30,24 @@ class SequenceNodeTest {
     @Test
     void aNodeNamesItsShareAndOneOfTheWholeNamesNone() {
         Claim claim = new Claim("k", "a.b-_", "me", Duration.ofSeconds(1), Claim.Mode.QUEUE);
-        assertThat(new KeyLayout("locks").claim(claim)).isEqualTo("/locks/k/a.b-_:");
+        assertThat(new KeyLayout("locks").claim(claim, "me")).isEqualTo("/locks/k/a.b-_:");
         assertThat(node("a", Share.ONE, 7)).isEqualTo("a" + READER + "0000000007");
         assertThat(SequenceNode.of("a.b-_:0000000007"))
                 .isEqualTo(new SequenceNode("a.b-_:0000000007", "a.b-_", Share.WHOLE, 7));
         assertThat(SequenceNode.of("a:2.5:-2147483648"))
                 .isEqualTo(new SequenceNode("a:2.5:-2147483648", "a", Share.permits(2, 5), Integer.MIN_VALUE));
+    }
+
+    @Test
+    void aNodeOfAClaimThatCanBeCalledBackNamesItsClient() {
+        Claim claim = new Claim(
+                "k", "a", "me", Duration.ofSeconds(1), Claim.Mode.QUEUE, Claim.Keeping.RENEWED, Share.WHOLE, true);
+        String name = SequenceNode.prefix(claim, "my-client") + "0000000007";
+
+        assertThat(name).isEqualTo("a:!my-client:0000000007");
+        assertThat(SequenceNode.of(name)).isEqualTo(new SequenceNode(name, "a", Share.WHOLE, 7, "my-client"));
+        assertThat(SequenceNode.isRecallable(name)).isTrue();
+        assertThat(SequenceNode.isRecallable("a:0000000007")).isFalse();
     }
 
     @Test

@@ -82,9 +82,11 @@ public abstract class QueuedClaim<P extends Place, E> {
         return stage == Stage.OWNER;
     }
 
-    /** {@return whether it waits for one place, whose end is certain to be noticed} */
-    public final synchronized boolean isFollowingAPlace() {
-        return stage == Stage.WAITING && following != null && !following.obstacle.equals(THE_LINE);
+    /** {@return the name of the one place that it waits for, whose end is certain to be noticed, or null} */
+    public final synchronized @Nullable String followedPlace() {
+        return stage == Stage.WAITING && following != null && !following.obstacle.equals(THE_LINE)
+                ? following.obstacle
+                : null;
     }
 
     /** {@return whether an entry of this claim may be there besides the one that is known} */
