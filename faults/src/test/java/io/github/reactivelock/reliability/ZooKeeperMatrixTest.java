@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
  * that expires is in {@code SessionTest} of the module, that about servers of an ensemble in
  * {@code RollingRestartTest}.
  */
-class ZooKeeperMatrixTest extends FaultCases implements RestartCases {
+class ZooKeeperMatrixTest extends FaultCases implements RestartCases, KeptCases {
 
     @Override
     Store open() {

@@ -125,9 +125,9 @@ public interface LockBackend {
 
     /**
      * Whether a recall would be heard now. A lock is kept only while it would, and goes to no flow while it would not.
-     * To be overridden by a store whose pushes can be swallowed on their way without an error of {@link #signals}, which
-     * says yes once it has seen that they arrive, and by one that connects again without such an error. Asked when a
-     * lock is to be kept, when a flow is to have it, and several times a second meanwhile, so it only looks.
+     * To be overridden by a store whose pushes can be swallowed on their way without an error of {@link #signals}; it
+     * says yes once it has seen that they arrive. While {@link #isReady} is false the engine does not rely on it. Asked
+     * when a lock is to be kept, when a flow is to have it, and several times a second meanwhile, so it only looks.
      *
      * @return what {@link #supportsRecall} says, unless overridden
      */

@@ -184,12 +184,6 @@ public abstract class RedisLockBackend implements QuorumNode {
         return shards == null;
     }
 
-    /** Not while the connection for commands is being opened again: the server may come back with nothing. */
-    @Override
-    public final boolean hearsRecalls() {
-        return supportsRecall() && connection.isReady();
-    }
-
     @Override
     public final Mono<Void> recall(String key) {
         return calls.run(key, "recall").then();

@@ -18,6 +18,7 @@ import io.github.reactivelock.engine.store.Services;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.user.WorkThreads;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.spi.support.Snapshots;
@@ -264,9 +265,13 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         }
     }
 
-    /** Whether a recall would be heard, and something could come of it. */
+    /**
+     * Whether a recall would be heard, and something could come of it. A store that cannot be reached may come back with
+     * nothing.
+     */
     boolean mayKeep() {
-        return signals.areOn() && services.backend.hearsRecalls() && !closed;
+        LockBackend store = services.backend;
+        return signals.areOn() && store.isReady() && store.hearsRecalls() && !closed;
     }
 
     /** All that have to do with a key. */

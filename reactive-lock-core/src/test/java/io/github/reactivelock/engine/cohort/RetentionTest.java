@@ -471,6 +471,14 @@ class RetentionTest {
     }
 
     @Test
+    void whatIsKeptGoesToNoFlowOnceItsStoreIsOutOfReach() {
+        keep("k");
+        store.disconnect();
+
+        assertThat(subscribe(client.acquire("k")).getReceivedOnNext()).isEmpty();
+    }
+
+    @Test
     void whatIsKeptGoesToNoFlowOnceItsStoreHearsNoMore() {
         keep("k");
         store.hears = false;
