@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The name of a claim's node below its lock: the claim's id, a colon, for a share its units and capacity with a dot
  * between and another colon, and the number that the server gave it. One that can be called back has there, instead of
- * a share, an exclamation mark and its client. Numbers grow by one with every claim on the lock, as signed integers that
- * overflow, and are compared by difference.
+ * a share, an exclamation mark and its client. Numbers grow by one with every claim on the lock, as signed integers
+ * that overflow, and are compared by difference.
  *
  * @param name the node's name
  * @param claimId the claim's id
