@@ -76,7 +76,7 @@ const sidebar = [
       { text: 'From Spring Integration', link: '/migrating/spring-integration' },
       { text: 'From Curator', link: '/migrating/curator' },
       { text: 'From Consul’s own', link: '/migrating/consul' },
-      { text: 'Beside these four', link: '/peers' },
+      { text: 'Beside the first four', link: '/peers' },
     ],
   },
   {
@@ -86,7 +86,7 @@ const sidebar = [
       { text: 'Performance', link: '/performance' },
       { text: 'Soak and simulation', link: '/soak' },
       { text: 'Models', link: '/models' },
-      { text: 'Defects and their tests', link: '/issues' },
+      { text: 'Defects and their tests', link: '/defects' },
     ],
   },
   {
