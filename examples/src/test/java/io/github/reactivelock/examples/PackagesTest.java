@@ -21,7 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What holds for the packages of every module, which this one sees all of. */
+/**
+ * What holds for the packages of every module that this one depends on: all that are published, without that for
+ * Kotlin. It does not see the command line, the benchmarks, the faults and the simulation.
+ */
 class PackagesTest {
 
     private static final String ROOT = "io.github.reactivelock";

@@ -23,7 +23,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Locks in Redis 6.2 and 7 over any {@link RedisConnection}. A module that brings a client library extends this class.
+ * Locks in Redis 6.2 or later, or Valkey, over any {@link RedisConnection}. A module that brings a client library
+ * extends this class.
  *
  * <ol>
  *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}}, or
