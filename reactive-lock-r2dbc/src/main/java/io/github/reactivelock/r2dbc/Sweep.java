@@ -9,8 +9,8 @@ import reactor.util.context.ContextView;
 
 /**
  * Removes the rows of one table whose time is over, in the background of its use: every half minute at most, some
- * hundreds by each statement until there are no more. Rows that are locked are left alone. Safe for use from any
- * thread.
+ * hundreds by each statement until there are no more, or a trigger or a policy keeps them. Rows that are locked are
+ * left alone. Safe for use from any thread.
  */
 final class Sweep {
 
@@ -51,14 +51,16 @@ final class Sweep {
     Mono<Void> swept() {
         return Mono.defer(() -> database.run(session -> session.limited(batch(session))))
                 .repeat()
-                .takeUntil(removed -> removed < BATCH)
+                .takeUntil(goesOn -> !goesOn)
                 .then();
     }
 
-    private Mono<Long> batch(Session session) {
+    /** Whether there may be more that can be removed. */
+    private Mono<Boolean> batch(Session session) {
         return session.all(table + "_outdated", Keys::read, kept)
                 .flatMap(keys -> keys.isEmpty()
-                        ? Mono.just(0L)
-                        : session.changeEach(table + "_remove", keys).thenReturn((long) keys.size()));
+                        ? Mono.just(false)
+                        : session.changeEach(table + "_remove", keys)
+                                .map(removed -> removed != 0 && keys.size() == BATCH));
     }
 }

@@ -10,6 +10,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -94,6 +95,34 @@ class CleanerTest {
     void manyOldEventsAreRemovedInPagesOnH2() {
         Databases h2 = Databases.h2();
         assertEventsGoInPages(h2, h2.factory(), "STRINGTOUTF8('dead ' || x)", "SYSTEM_RANGE(1, 2500)");
+    }
+
+    @Test
+    void rowsThatATriggerKeepsAreNotTriedForEver() {
+        try (Databases postgres = Databases.postgres()) {
+            postgres.createTables();
+            String numbers = " FROM generate_series(1, 500) number";
+            postgres.execute("INSERT INTO reactive_lock_once (once_key, run_id, expires)"
+                    + " SELECT convert_to('dead ' || number, 'UTF8'), 'run', 5" + numbers);
+            postgres.execute("INSERT INTO reactive_lock_row (row_key, locked_at)"
+                    + " SELECT convert_to('dead ' || number, 'UTF8'), 5" + numbers);
+            postgres.execute("CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'");
+            List<String> tables = List.of("reactive_lock_once", "reactive_lock_row");
+            tables.forEach(table -> postgres.execute(
+                    "CREATE TRIGGER keep BEFORE DELETE ON " + table + " FOR EACH ROW EXECUTE FUNCTION keep()"));
+            Tapped tapped = Tapped.of(postgres.factory());
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, Databases.PATIENT.withoutNotifications());
+
+            backend.clean(Duration.ofHours(1)).block(Databases.LIMIT);
+
+            assertThat(tables).allSatisfy(table -> {
+                assertThat(tapped.statements())
+                        .filteredOn(text -> text.contains("DELETE FROM " + table + " "))
+                        .hasSize(1);
+                assertThat(postgres.select("SELECT count(*) FROM " + table)).isEqualTo(500);
+            });
+            backend.close().block(Databases.LIMIT);
+        }
     }
 
     @Test
