@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
  * Warns once a backend if the server is one of a cluster whose servers all take writes (Galera, MySQL's group
  * replication with several primaries): each grants by what it knows, and the certification of two writes comes later
  * or, for a read, not at all. It is no error, because over one of them only locks are right. Nothing depends on the
- * answer.
+ * answer: a command goes on without one, over another connection where the question has cost this one.
  */
 final class SeveralWriters {
 
@@ -25,11 +25,19 @@ final class SeveralWriters {
 
     private SeveralWriters() {}
 
-    /** One question with the first connection, and none after it. */
+    /** One question with the first connection, and none after its answer. */
     static Mono<Void> look(Session session) {
-        return session.queried(VARIABLES, row -> row.get(0, String.class) + "=" + row.get(1, String.class))
+        Sql sql = session.sql();
+        Mono<Void> asked = session.queried(VARIABLES, row -> row.get(0, String.class) + "=" + row.get(1, String.class))
                 .doOnNext(SeveralWriters::judge)
-                .then();
+                .doOnCancel(sql::notAnswered)
+                .then()
+                .onErrorResume(error -> {
+                    sql.notAnswered();
+                    boolean isUsable = !R2dbcFailure.isBroken(error) && Database.isWhole(session.connection(), error);
+                    return isUsable ? Mono.empty() : Mono.error(R2dbcFailure.stale());
+                });
+        return Mono.defer(() -> sql.asks() ? asked : Mono.empty());
     }
 
     static void judge(List<String> variables) {

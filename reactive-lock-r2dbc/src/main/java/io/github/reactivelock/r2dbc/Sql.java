@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -51,6 +52,7 @@ final class Sql {
 
     private static final Logger log = LoggerFactory.getLogger(Sql.class);
     private static final String MARK = "-- name: ";
+    private static final int MOST_UNANSWERED = 3;
     private static final Pattern LIST = Pattern.compile("\\$\\{(keys|ids|leases)}");
     private static final Pattern PARAMETER = Pattern.compile("\\?");
     private static final Pattern STATEMENT = Pattern.compile("\\$\\{statement:([a-z_]+)}");
@@ -79,6 +81,7 @@ final class Sql {
     private final AtomicBoolean scriptsWork = new AtomicBoolean();
     private volatile boolean learned;
     private final AtomicBoolean asked = new AtomicBoolean();
+    private final AtomicInteger unanswered = new AtomicInteger();
     private volatile boolean handsOn;
     private volatile boolean boundWhenOpened;
 
@@ -161,9 +164,21 @@ final class Sql {
         }
     }
 
-    /** Whether a server that may be one of several that all take writes is to be asked: once. */
+    /** Whether a server that may be one of several that all take writes is to be asked. */
     boolean isToBeAsked() {
-        return dialect == Dialect.MARIADB && asked.compareAndSet(false, true);
+        return dialect == Dialect.MARIADB && !asked.get();
+    }
+
+    /** For one command at a time whether it asks that. */
+    boolean asks() {
+        return asked.compareAndSet(false, true);
+    }
+
+    /** The next command asks that again, but not for ever: the question may be what breaks connections. */
+    void notAnswered() {
+        if (unanswered.incrementAndGet() < MOST_UNANSWERED) {
+            asked.set(false);
+        }
     }
 
     /** MariaDB's driver was told to send several statements as one text; that of MySQL always does. */

@@ -9,15 +9,22 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.R2dbcNonTransientResourceException;
+import io.r2dbc.spi.R2dbcPermissionDeniedException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 /** Databases whose servers all take writes, each of which would grant a lock. */
 class SeveralWritersTest {
@@ -39,7 +46,10 @@ class SeveralWritersTest {
     }
 
     private static void assertLocks(Databases database) {
-        R2dbcLockBackend backend = database.backend();
+        assertLocks(database.backend());
+    }
+
+    private static void assertLocks(R2dbcLockBackend backend) {
         for (String key : List.of("one", "two")) {
             Claim claim = Databases.claim(key);
             assertThat(backend.claim(claim).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
@@ -97,6 +107,52 @@ class SeveralWritersTest {
             }
         }
         assertThat(logged.list).isEmpty();
+    }
+
+    private static void assertGoesOn(Databases database, R2dbcException failure, int times) {
+        AtomicInteger left = new AtomicInteger(times);
+        Predicate<String> asks = text -> text.startsWith("SHOW VARIABLES");
+        Tapped tapped = Tapped.of(
+                database.factory(),
+                text -> asks.test(text) && left.getAndDecrement() > 0 ? Mono.error(failure) : Mono.empty());
+
+        assertLocks(R2dbcLockBackend.connect(tapped, Databases.PATIENT.withoutNotifications()));
+
+        assertThat(tapped.statements())
+                .as("%s: %s", database, failure)
+                .filteredOn(asks)
+                .hasSize(Math.min(times + 1, 3));
+    }
+
+    @Test
+    void aQuestionThatFailsCostsNoCommandAndIsAskedTwiceMoreAtMost() {
+        try (MariaDbServer server = MariaDbServer.start()) {
+            new Databases(server.url("mariadb"), () -> {}).createTables();
+            for (String driver : List.of("mariadb", "mysql")) {
+                Databases database = new Databases(server.url(driver), () -> {});
+                for (int times : List.of(1, 100)) {
+                    assertGoesOn(database, new R2dbcPermissionDeniedException("denied", "42000", 1142), times);
+                    assertGoesOn(database, new R2dbcNonTransientResourceException("gone", "08000"), times);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aQuestionThatIsGivenUpWithItsCommandIsAskedAgain() {
+        try (Databases h2 = Databases.h2()) {
+            Connection silent = Mono.from(
+                            Tapped.of(h2.factory(), text -> Mono.never()).create())
+                    .block(Databases.LIMIT);
+            Sql sql = new Sql(Dialect.MARIADB, "reactive_lock");
+            var asking = SeveralWriters.look(new Session(silent, sql)).subscribe();
+            assertThat(sql.isToBeAsked()).isFalse();
+
+            asking.dispose();
+
+            assertThat(sql.isToBeAsked()).isTrue();
+            Mono.from(silent.close()).block(Databases.LIMIT);
+        }
     }
 
     @Test
