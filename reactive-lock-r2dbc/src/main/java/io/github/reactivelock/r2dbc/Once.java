@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.spi.support.RandomId;
 import io.github.reactivelock.spi.support.Snapshots;
+import io.github.reactivelock.spi.support.SuspendClock;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import java.util.Optional;
@@ -34,9 +35,9 @@ import reactor.core.publisher.Mono;
  *   may
  *       begin anew, although it is not known what it had done</b>: hand the key on to what it calls, as most payment
  *       services allow, or use a longer lease.
- *   <li>Work whose lease could not be renewed in time is cancelled, because another process may have begun it. A caller
- *   whose
- *       key is lost, or not confirmed, gets an error, also when the work has completed.
+ *   <li>Work whose lease could not be renewed in time is cancelled, because another process may have begun it; where
+ *       the machine was suspended meanwhile, within about a second of its waking. A caller whose key is lost, or not
+ *       confirmed, gets an error, also when the work has completed.
  *   <li>In a transaction of Spring nothing begins, because a key would stay taken for work that is rolled back. Begin
  *   the
  *       transaction in the work.
@@ -48,6 +49,7 @@ import reactor.core.publisher.Mono;
 public final class Once {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final SuspendClock CLOCK = new SuspendClock();
     private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
     /** What a longer time counts as; three times as much is more nanoseconds than there are numbers. */
     private static final Duration FOR_EVER = Duration.ofDays(36_500);
@@ -166,7 +168,7 @@ public final class Once {
                     Duration time = ttl.compareTo(FOR_EVER) < 0 ? ttl : FOR_EVER;
                     return running.during(key, () -> {
                         OnceRun run = new OnceRun(
-                                database, key, process.get() + runs.getAndIncrement(), time, lease, context);
+                                database, key, process.get() + runs.getAndIncrement(), time, lease, context, CLOCK);
                         return run.begin()
                                 .flatMap(found ->
                                         found.runId().equals(run.id()) ? run.of(work, kept) : otherwise.apply(found));

@@ -4,6 +4,7 @@ import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SuspendClock;
 import io.r2dbc.spi.R2dbcNonTransientException;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.time.Duration;
@@ -29,6 +30,8 @@ final class OnceRun {
     private static final Logger log = LoggerFactory.getLogger(OnceRun.class);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+    /** Between two looks whether the lease is over: no timer goes on while the machine is suspended. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
 
     private static final int MOST_UNSEEN = 20;
     private static final int TRIES_AFTER_THE_KEY = 7;
@@ -41,7 +44,7 @@ final class OnceRun {
         Lost(String key, Duration lease) {
             super("the key '" + key + "' was lost while its work ran: the database could not be asked for "
                     + lease.toMillis()
-                    + " ms, or the process stood still; the work was cancelled, or had completed, and"
+                    + " ms, or the process or its machine stood still; the work was cancelled, or had completed, and"
                     + " another process may have begun it");
         }
     }
@@ -55,11 +58,19 @@ final class OnceRun {
     /** The caller's, also for what goes on without the caller: a factory may choose the database by it. */
     private final ContextView context;
 
-    private final long beganAt = System.nanoTime();
+    private final SuspendClock clock;
+    private final long beganAt;
     private final AtomicBoolean completed = new AtomicBoolean();
-    private volatile long confirmedAt = beganAt;
+    private volatile long confirmedAt;
 
-    OnceRun(Database database, String key, String id, Duration ttl, Duration lease, ContextView context) {
+    OnceRun(
+            Database database,
+            String key,
+            String id,
+            Duration ttl,
+            Duration lease,
+            ContextView context,
+            SuspendClock clock) {
         this.database = database;
         this.key = key;
         this.name = Keys.bytes(key);
@@ -67,6 +78,9 @@ final class OnceRun {
         this.ttl = ttl;
         this.lease = least(lease, ttl);
         this.context = context;
+        this.clock = clock;
+        this.beganAt = clock.lookAndTell();
+        this.confirmedAt = beganAt;
     }
 
     String id() {
@@ -134,7 +148,7 @@ final class OnceRun {
                                                 .map(Optional::of)
                                                 .defaultIfEmpty(Optional.empty())
                                                 .doOnNext(value -> completed.set(true)),
-                                        renewed()
+                                        Mono.firstWithSignal(renewed(), ended())
                                                 .publishOn(DriverThreads.forUsers())
                                                 .then(Mono.<Optional<T>>never()))
                                 .flatMap(value -> recorded(value.flatMap(kept)).thenReturn(value)),
@@ -163,8 +177,15 @@ final class OnceRun {
                 .then();
     }
 
+    /** Fails soon after the lease is over, also when that was while the machine was suspended. */
+    private Mono<Void> ended() {
+        return Mono.defer(() -> Mono.delay(least(LOOK, left()), DriverThreads.timer()))
+                .repeat(() -> !isOver())
+                .then(Mono.error(() -> new Lost(key, lease)));
+    }
+
     private Mono<Void> renewal() {
-        long askedAt = System.nanoTime();
+        long askedAt = clock.lookAndTell();
         return change("once_renew", Keys.micros(lease), name, id)
                 .timeout(least(lease, left()), DriverThreads.timer())
                 .onErrorResume(error -> isOver() ? Mono.just(0L) : Mono.empty())
@@ -178,7 +199,7 @@ final class OnceRun {
     }
 
     private Duration left() {
-        Duration left = lease.minusNanos(System.nanoTime() - confirmedAt);
+        Duration left = lease.minusNanos(clock.lookAndTell() - confirmedAt);
         return left.isNegative() ? Duration.ZERO : left;
     }
 
@@ -266,7 +287,7 @@ final class OnceRun {
     }
 
     private Duration timeLeft() {
-        Duration left = ttl.minusNanos(System.nanoTime() - beganAt);
+        Duration left = ttl.minusNanos(clock.lookAndTell() - beganAt);
         return left.isNegative() ? Duration.ZERO : left;
     }
 

@@ -3,18 +3,21 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.spi.support.SuspendClock;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +26,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
 
 /** Who lost a key of {@code Once} sees no success, whatever made it lose; and no code of a user runs on our timer. */
 class OnceLostTest extends EachDatabase {
@@ -72,6 +76,7 @@ class OnceLostTest extends EachDatabase {
         ConnectionPool pool = database.pool(2);
         Once once = Once.using(pool, Databases.PATIENT);
         String key = UUID.randomUUID().toString();
+        database.execute("DELETE FROM reactive_lock_once");
 
         assertThat(once.recorded(
                                 key,
@@ -129,6 +134,32 @@ class OnceLostTest extends EachDatabase {
                 () -> database.select("SELECT count(*) FROM reactive_lock_once WHERE outcome = 'done'") == 1);
         database.execute("DELETE FROM reactive_lock_once");
         Databases.dispose(pool);
+    }
+
+    @Test
+    void workEndsSoonAfterItsMachineSleptLongerThanTheLease() {
+        AtomicLong slept = new AtomicLong();
+        SuspendClock clock = new SuspendClock(System::nanoTime, () -> System.currentTimeMillis() + slept.get());
+        Duration lease = Duration.ofMinutes(10);
+        OnceRun run = new OnceRun(
+                new Database(databases().get(2).factory(), Databases.PATIENT),
+                UUID.randomUUID().toString(),
+                "run",
+                LONG,
+                lease,
+                Context.empty(),
+                clock);
+        assertThat(run.begin().block(Databases.LIMIT).runId()).isEqualTo("run");
+        CompletableFuture<Object> work =
+                run.of(Mono.never(), value -> Optional.empty()).toFuture();
+        assertThat(work).isNotDone();
+
+        slept.set(lease.toMillis());
+
+        assertThat(work)
+                .failsWithin(Databases.LIMIT)
+                .withThrowableOfType(ExecutionException.class)
+                .withMessageContaining("was lost");
     }
 
     @Test
