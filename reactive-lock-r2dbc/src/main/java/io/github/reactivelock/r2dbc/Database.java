@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.util.retry.Retry;
@@ -225,13 +226,25 @@ final class Database {
         return session.isClean() ? giveBack(session.connection()) : discard(session.connection());
     }
 
-    /** What became of one call: whether it had a connection, and whether work of the user has begun on it. */
+    /**
+     * What became of one call: whether it had a connection, and whether work of the user has begun on it. Its time
+     * stands still while this process gets no turn.
+     */
     static final class Course {
+        private final Pauses pauses;
+        private final Disposable counting;
+        private final long until;
         private volatile boolean lent;
         private volatile boolean begun;
         private volatile boolean committing;
         private int broken;
         private int refused;
+
+        Course(Duration timeout, Pauses pauses) {
+            this.pauses = pauses;
+            this.counting = pauses.count();
+            this.until = pauses.now() + timeout.toNanos();
+        }
 
         /** It has a connection. */
         void lend() {
@@ -239,8 +252,8 @@ final class Database {
         }
 
         /** Before it is tried again, if it may be: at once over the next connection, later where there was none. */
-        Mono<Long> pauseAfter(Throwable error, long until) {
-            if (begun || System.nanoTime() - until > 0) {
+        Mono<Long> pauseAfter(Throwable error) {
+            if (begun || pauses.now() - until > 0) {
                 return Mono.error(error);
             }
             if (R2dbcFailure.wasBrokenBefore(error, lent)) {
@@ -265,6 +278,12 @@ final class Database {
         /** Work of the user begins. */
         void begin() {
             begun = true;
+            end();
+        }
+
+        /** It is not tried again. */
+        void end() {
+            counting.dispose();
         }
     }
 
@@ -339,16 +358,15 @@ final class Database {
      * A refusal that passes is waited for as long as a command may take. Not once the user's work has begun.
      */
     <T> Mono<T> overWhole(Function<Course, Mono<T>> attempt) {
-        return Mono.defer(() -> {
-                    Course course = new Course();
-                    long until = System.nanoTime() + timeout.toNanos();
-                    return Mono.defer(() -> {
-                                course.lent = false;
-                                return attempt.apply(course);
-                            })
-                            .retryWhen(Retry.from(failures ->
-                                    failures.concatMap(failure -> course.pauseAfter(failure.failure(), until))));
-                })
+        return Mono.using(
+                        () -> new Course(timeout, Pauses.ofThisProcess()),
+                        course -> Mono.defer(() -> {
+                                    course.lent = false;
+                                    return attempt.apply(course);
+                                })
+                                .retryWhen(Retry.from(failures ->
+                                        failures.concatMap(failure -> course.pauseAfter(failure.failure())))),
+                        Course::end)
                 .as(sql.dialect::apart);
     }
 

@@ -1,6 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -22,8 +23,8 @@ import reactor.util.context.ContextView;
  * connection, and one busy key takes one connection. Releases go before claims, because claims may be many and wait for
  * one of them; each kind goes in the order in which it is subscribed. A command that has begun goes on when its
  * subscriber leaves; a claim that has not begun when it is released never begins. When a command fails, claims that
- * have stood behind it for a command's time fail with it. Safe for use from any thread; {@code synchronized} guards a
- * map and nothing slower.
+ * have stood behind it for a command's time fail with it; the time in which this process gets no turn does not count.
+ * Safe for use from any thread; {@code synchronized} guards a map and nothing slower.
  */
 final class PerKeySequencer {
 
@@ -40,9 +41,16 @@ final class PerKeySequencer {
 
     private final Map<String, Lane> lanes = new HashMap<>();
     private final long bearable;
+    /** Counts while a command is under way, because of the command's deadline. */
+    private final Pauses pauses;
 
     PerKeySequencer(Duration commandTimeout) {
+        this(commandTimeout, Pauses.ofThisProcess());
+    }
+
+    PerKeySequencer(Duration commandTimeout, Pauses pauses) {
         this.bearable = commandTimeout.toNanos();
+        this.pauses = pauses;
     }
 
     <T> Mono<T> inTurn(String key, Mono<T> command) {
@@ -119,7 +127,7 @@ final class PerKeySequencer {
         private final Mono<T> command;
         private final Context context;
         private final Sinks.One<T> answer = Sinks.one();
-        private final long since = System.nanoTime();
+        private final long since = pauses.now();
         private final AtomicBoolean isOver = new AtomicBoolean();
         private final AtomicBoolean isLeft = new AtomicBoolean(); // set by the end or the way back, the earlier one
         private @Nullable T value;
@@ -174,7 +182,7 @@ final class PerKeySequencer {
         public void onError(Throwable error) {
             try {
                 fail(error);
-                long now = System.nanoTime();
+                long now = pauses.now();
                 taken(key, turn -> !turn.claimId.isEmpty() && now - turn.since >= bearable)
                         .forEach(turn -> turn.fail(error));
             } finally {

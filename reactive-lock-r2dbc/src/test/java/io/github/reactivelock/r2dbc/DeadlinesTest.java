@@ -1,8 +1,10 @@
 package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.reactivelock.spi.support.Pauses;
+import io.r2dbc.spi.R2dbcTransientResourceException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,6 +114,27 @@ class DeadlinesTest {
         timer.advanceTimeBy(Duration.ofMillis(300));
 
         assertThat(silent).isCompletedExceptionally();
+    }
+
+    @Test
+    void aCallIsTriedAgainAfterAPauseOfTheProcess() {
+        VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        AtomicLong paused = new AtomicLong();
+        Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
+        Database.Course course = new Database.Course(Duration.ofSeconds(2), pauses);
+        Throwable startingUp = new R2dbcTransientResourceException("the database system is starting up", "57P03");
+
+        timer.advanceTimeBy(Duration.ofSeconds(1));
+        paused.addAndGet(Duration.ofSeconds(5).toNanos());
+        assertThat(course.pauseAfter(startingUp).block(LIMIT)).isZero();
+        timer.advanceTimeBy(Duration.ofSeconds(2));
+        assertThatThrownBy(() -> course.pauseAfter(startingUp).block(LIMIT)).isEqualTo(startingUp);
+
+        course.end();
+        timer.advanceTimeBy(Duration.ofSeconds(1));
+        long beats = timer.getScheduledTaskCount();
+        timer.advanceTimeBy(Duration.ofSeconds(1));
+        assertThat(timer.getScheduledTaskCount()).isEqualTo(beats);
     }
 
     @Test

@@ -2,13 +2,18 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.spi.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 class PerKeySequencerTest {
 
@@ -32,6 +37,34 @@ class PerKeySequencerTest {
         assertThat(broken).failsWithin(LIMIT).withThrowableThat().withCauseInstanceOf(NoClassDefFoundError.class);
         assertThat(next).succeedsWithin(LIMIT).isEqualTo("next");
         assertThat(lanes.inTurn("k", Mono.just("later")).block(LIMIT)).isEqualTo("later");
+    }
+
+    @Test
+    void aFailureAfterAPauseOfTheProcessFailsNoClaimThatWaits() {
+        VirtualTimeScheduler timer = VirtualTimeScheduler.create();
+        AtomicLong paused = new AtomicLong();
+        Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
+        Disposable deadline = pauses.count();
+        PerKeySequencer brief = new PerKeySequencer(Duration.ofSeconds(2), pauses);
+        Sinks.One<String> first = Sinks.one();
+        Sinks.One<String> second = Sinks.one();
+        CompletableFuture<String> before = brief.inTurn("k", first.asMono()).toFuture();
+        CompletableFuture<String> next =
+                brief.claim(Databases.claim("k"), second.asMono()).toFuture();
+        CompletableFuture<String> last =
+                brief.claim(Databases.claim("k"), Mono.just("last")).toFuture();
+
+        timer.advanceTimeBy(Duration.ofSeconds(1));
+        paused.addAndGet(Duration.ofSeconds(5).toNanos());
+        first.tryEmitError(new IllegalStateException("no answer")).orThrow();
+        assertThat(before).isCompletedExceptionally();
+        assertThat(next).isNotDone();
+        assertThat(last).isNotDone();
+
+        timer.advanceTimeBy(Duration.ofSeconds(2));
+        second.tryEmitError(new IllegalStateException("no answer")).orThrow();
+        assertThat(last).as("it has stood for longer than a command may take").isCompletedExceptionally();
+        deadline.dispose();
     }
 
     @Test
