@@ -15,12 +15,14 @@ import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * A connection that was asked for, between the pool and the command that wants it. A pool of ours lets a command leave
- * its queue. Other factories are not asked to stop, because a driver may lose a connection that it is opening then.
+ * A connection that was asked for, between the pool and the command that wants it, or the driver and a pool of ours. A
+ * pool of ours lets a command leave its queue, and what it opens is given up when it is late. Other factories are not
+ * asked to stop, because a driver may lose a connection that it is opening then.
  *
  * <pre>
  * state    event
@@ -61,15 +63,24 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     private final Runnable lent;
     private final Disposable.Swap timer = Disposables.swap();
     private final AtomicReference<State> state = new AtomicReference<>(State.ASKED);
-    private volatile Subscription asked = Operators.emptySubscription();
+    private volatile @Nullable Subscription asked;
     private volatile boolean hasAnswer;
 
     /** @param lent called when a connection came, before its command has it */
-    Borrowing(CoreSubscriber<? super Connection> command, Pool pool, @Nullable Limit limit, Runnable lent) {
+    private Borrowing(CoreSubscriber<? super Connection> command, Pool pool, @Nullable Limit limit, Runnable lent) {
         this.command = command;
         this.pool = pool;
         this.limit = limit;
         this.lent = lent;
+    }
+
+    static Mono<Connection> of(Mono<Connection> opened, Pool pool, @Nullable Limit limit, Runnable lent) {
+        return Carried.operator(new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super Connection> command) {
+                opened.subscribe(new Borrowing(command, pool, limit, lent));
+            }
+        });
     }
 
     private boolean becomes(State next) {
@@ -85,8 +96,12 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         return command.currentContext();
     }
 
+    /** Comes twice where what was thrown while a driver was asked is reported. */
     @Override
     public void onSubscribe(Subscription subscription) {
+        if (!Operators.validate(asked, subscription)) {
+            return;
+        }
         asked = subscription;
         command.onSubscribe(this);
         Limit most = limit;
@@ -163,8 +178,9 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
 
     private boolean leaves() {
         boolean does = becomes(State.LEFT);
-        if (does && pool == Pool.OURS && !hasAnswer) {
-            asked.cancel();
+        Subscription opening = asked;
+        if (does && pool == Pool.OURS && !hasAnswer && opening != null) {
+            opening.cancel();
         }
         return does;
     }

@@ -1,6 +1,5 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
@@ -19,7 +18,6 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -409,12 +407,7 @@ final class Database {
     Mono<Connection> borrow(Borrowing.@Nullable Limit limit) {
         Mono<Connection> opened = DriverThreads.offTimer(
                 sql.dialect.handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create())))));
-        return Carried.operator(new Mono<>() {
-            @Override
-            public void subscribe(CoreSubscriber<? super Connection> command) {
-                opened.subscribe(new Borrowing(command, pools, limit, lent));
-            }
-        });
+        return Borrowing.of(opened, pools, limit, lent);
     }
 
     static Mono<Void> giveBack(Connection connection) {

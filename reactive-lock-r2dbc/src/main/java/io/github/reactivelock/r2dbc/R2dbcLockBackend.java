@@ -7,6 +7,7 @@ import io.github.reactivelock.spi.LockPage;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.LateId;
 import io.github.reactivelock.state.LockEvent;
@@ -23,6 +24,7 @@ import io.r2dbc.spi.Option;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -176,11 +178,13 @@ public final class R2dbcLockBackend implements LockBackend {
         if (unpooled instanceof ConnectionPool) {
             throw new IllegalArgumentException("the ConnectionFactory is a pool already; give it to using(…)");
         }
-        ConnectionPoolConfiguration pool = ConnectionPoolConfiguration.builder(new Guarded(unpooled, sql))
+        Duration opening = longer(options.commandTimeout(), Deadlines.OPENING);
+        ConnectionPoolConfiguration pool = ConnectionPoolConfiguration.builder(new Guarded(unpooled, sql, opening))
                 .initialSize(0)
                 .maxSize(options.connections())
                 .maxIdleTime(IDLE)
-                .maxCreateConnectionTime(longer(options.commandTimeout(), Deadlines.OPENING))
+                .backgroundEvictionInterval(Duration.ZERO) // its timer would be one of the application's
+                .customizer(each -> each.evictInBackground(IDLE, DriverThreads.mayBlock()))
                 .allocatorSubscribeOn(sql.dialect == Dialect.H2 ? DriverThreads.mayBlock() : Schedulers.immediate())
                 .build();
         return new R2dbcLockBackend(
@@ -361,14 +365,18 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * Opens connections so that no Error of the driver is lost inside the pool. Those of MySQL, where no statement
-     * says how long it waits, get that limit once, because they are the backend's own.
+     * Opens connections so that no Error of the driver is lost inside the pool, and none is waited for without an end:
+     * the pool would count that by a timer of the application's, also while this process gets no turn. Those of MySQL,
+     * where no statement says how long it waits, get that limit once, because they are the backend's own.
      */
-    private record Guarded(ConnectionFactory driver, Sql sql) implements ConnectionFactory {
+    private record Guarded(ConnectionFactory driver, Sql sql, Duration opening) implements ConnectionFactory {
         @Override
         public Mono<Connection> create() {
-            return DriverThreads.subscribing(
+            Mono<Connection> opened = DriverThreads.subscribing(
                     Mono.defer(() -> Mono.from(driver.create())).flatMap(this::told));
+            Borrowing.Limit limit = new Borrowing.Limit(
+                    opening, () -> new TimeoutException("no connection within " + opening.toMillis() + " ms"));
+            return Borrowing.of(opened, Borrowing.Pool.OURS, limit, () -> {});
         }
 
         private Mono<Connection> told(Connection opened) {
@@ -380,6 +388,7 @@ public final class R2dbcLockBackend implements LockBackend {
                     .change("bound")
                     .doOnNext(done -> sql.boundWhenOpened())
                     .<Connection>thenReturn(new WithoutLifecycle(opened))
+                    .doOnCancel(() -> FireAndForget.run("closing a connection", Database.giveBack(opened)))
                     .onErrorResume(
                             error -> Database.giveBack(opened).onErrorComplete().then(Mono.error(error)));
         }

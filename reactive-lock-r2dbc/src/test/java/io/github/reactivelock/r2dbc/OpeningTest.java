@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.ThreadLoaders;
 import io.r2dbc.pool.ConnectionPool;
@@ -14,12 +15,17 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 class OpeningTest {
 
@@ -131,6 +137,75 @@ class OpeningTest {
         assertTold(pool -> R2dbcLockBackend.using(pool, PATIENT), () -> {
             throw new NoClassDefFoundError("a part of the driver");
         });
+    }
+
+    private static ConnectionFactory opening(Databases database, Supplier<Mono<Void>> before) {
+        ConnectionFactory real = database.factory();
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.defer(before).then(Mono.defer(() -> Mono.from(real.create())));
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return real.getMetadata();
+            }
+        };
+    }
+
+    /** As a test of the application does. */
+    @Test
+    void virtualTimeThatMovesByHoursEndsNoOpeningAndOurPoolSetsNoTimerInIt() {
+        try (Databases h2 = Databases.h2()) {
+            h2.createTables();
+            AtomicInteger asked = new AtomicInteger();
+            Sinks.Empty<Void> answer = Sinks.empty();
+            VirtualTimeScheduler virtual = VirtualTimeScheduler.create();
+            VirtualTimeScheduler.set(virtual);
+            try {
+                R2dbcLockBackend backend = R2dbcLockBackend.connect(
+                        opening(h2, () -> answer.asMono().doOnSubscribe(s -> asked.incrementAndGet())), PATIENT);
+                CompletableFuture<ClaimResult> claim =
+                        backend.claim(Databases.claim("k")).toFuture();
+                Databases.until("a connection is being opened", () -> asked.get() == 1);
+
+                virtual.advanceTimeBy(Duration.ofHours(5));
+                answer.tryEmitEmpty().orThrow();
+
+                assertThat(claim).succeedsWithin(LIMIT).isInstanceOf(ClaimResult.Granted.class);
+                assertThat(asked).hasValue(1);
+                assertThat(virtual.getScheduledTaskCount()).isZero();
+                backend.close().block(LIMIT);
+            } finally {
+                VirtualTimeScheduler.reset();
+            }
+        }
+    }
+
+    @Test
+    void anOpeningThatIsSilentIsGivenUpAndLeavesItsPlaceInThePool() {
+        try (Databases h2 = Databases.h2()) {
+            h2.createTables();
+            AtomicInteger asked = new AtomicInteger();
+            AtomicInteger givenUp = new AtomicInteger();
+            ConnectionFactory silent = opening(
+                    h2,
+                    () -> asked.getAndIncrement() == 0
+                            ? Mono.<Void>never().doOnCancel(givenUp::incrementAndGet)
+                            : Mono.empty());
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(
+                    silent, R2dbcBackendOptions.defaults().withConnections(1));
+
+            assertThat(backend.claim(Databases.claim("k")).toFuture())
+                    .failsWithin(LIMIT)
+                    .withThrowableOfType(ExecutionException.class)
+                    .withMessageContaining("did not answer");
+
+            assertThat(backend.claim(Databases.claim("k")).block(LIMIT)).isInstanceOf(ClaimResult.Granted.class);
+            assertThat(givenUp).hasValue(1);
+            backend.close().block(LIMIT);
+        }
     }
 
     private static void assertTold(
