@@ -156,7 +156,7 @@ class OpeningTest {
 
     /** As a test of the application does. */
     @Test
-    void virtualTimeThatMovesByHoursEndsNoOpeningAndOurPoolSetsNoTimerInIt() {
+    void virtualTimeEndsNoOpeningAndOurPoolSetsNoTimerInIt() {
         try (Databases h2 = Databases.h2()) {
             h2.createTables();
             AtomicInteger asked = new AtomicInteger();
@@ -184,7 +184,7 @@ class OpeningTest {
     }
 
     @Test
-    void anOpeningThatIsSilentIsGivenUpAndLeavesItsPlaceInThePool() {
+    void aSilentOpeningIsGivenUpAndLeavesItsPlaceInThePool() {
         try (Databases h2 = Databases.h2()) {
             h2.createTables();
             AtomicInteger asked = new AtomicInteger();

@@ -266,8 +266,8 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
     }
 
     /**
-     * Whether a recall would be heard, and something could come of it. A store that cannot be reached may come back with
-     * nothing.
+     * Whether a recall would be heard, and something could come of it. A store that cannot be reached may come back
+     * with nothing.
      */
     boolean mayKeep() {
         LockBackend store = services.backend;
