@@ -11,6 +11,7 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -71,12 +72,12 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @param uri the server or the sentinels; its timeout as in {@link #connect(String)}. Not changed
      * @param like options of the application's client. Not changed
      * @param resources of the application's client: it is asked for addresses, and for what it adds to connections. Has
-     *     to be open for as long as the backend is, and is not shut down by it
+     *     to be open for as long as the backend is, and is not shut down by it; null for those of Lettuce
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connect(
-            RedisURI uri, ClientOptions like, ClientResources resources, RedisBackendOptions options) {
+            RedisURI uri, ClientOptions like, @Nullable ClientResources resources, RedisBackendOptions options) {
         return new LettuceLockBackend(ManagedClient.ofServer(uri, new Manner(like, resources)), options);
     }
 
@@ -122,12 +123,12 @@ public final class LettuceLockBackend extends RedisLockBackend {
      *
      * @param uris as in {@link #connectPrimary(List)}. Not changed
      * @param like options of the application's client. Not changed
-     * @param resources of the application's client
+     * @param resources of the application's client, or null
      * @param options how locks are kept
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectPrimary(
-            List<RedisURI> uris, ClientOptions like, ClientResources resources, RedisBackendOptions options) {
+            List<RedisURI> uris, ClientOptions like, @Nullable ClientResources resources, RedisBackendOptions options) {
         return new LettuceLockBackend(ManagedClient.ofPrimary(uris, new Manner(like, resources)), options);
     }
 
@@ -173,12 +174,12 @@ public final class LettuceLockBackend extends RedisLockBackend {
      * @param uris as in {@link #connectCluster(List)}. Not changed
      * @param like options of the application's client; how often the cluster is looked at is not taken from it. Not
      *     changed
-     * @param resources of the application's client
+     * @param resources of the application's client, or null
      * @param options how locks are laid out
      * @return a backend that has not connected yet
      */
     public static LettuceLockBackend connectCluster(
-            List<RedisURI> uris, ClientOptions like, ClientResources resources, RedisBackendOptions options) {
+            List<RedisURI> uris, ClientOptions like, @Nullable ClientResources resources, RedisBackendOptions options) {
         Manner manner = new Manner(like, resources);
         return new LettuceLockBackend(ManagedClient.ofCluster(uris, manner, options.hasShardedChannels()), options);
     }

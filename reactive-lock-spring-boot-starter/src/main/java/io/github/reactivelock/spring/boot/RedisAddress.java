@@ -23,6 +23,7 @@ import org.springframework.data.redis.connection.RedisConfiguration.WithAuthenti
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConverters;
@@ -32,14 +33,29 @@ import org.springframework.data.redis.connection.lettuce.LettuceConverters;
  *
  * @param kind what the addresses are
  * @param uris with credentials and, where the application has it, TLS
- * @param tls certificates, protocols and ciphers
+ * @param like options of the application's connections; certificates, protocols and ciphers at least
+ * @param resources that the application makes its connections with; null if it says none
  * @param factory whose client may be shared; null if there is none
  */
 record RedisAddress(
         Kind kind,
         List<RedisURI> uris,
-        SslOptions tls,
+        ClientOptions like,
+        @Nullable ClientResources resources,
         @Nullable LettuceConnectionFactory factory) {
+
+    private RedisAddress(
+            Kind kind,
+            List<RedisURI> uris,
+            LettuceClientConfiguration client,
+            @Nullable LettuceConnectionFactory factory) {
+        this(
+                kind,
+                uris,
+                client.getClientOptions().orElseGet(ClientOptions::create),
+                client.getClientResources().orElse(null),
+                factory);
+    }
 
     /** What the addresses are. */
     enum Kind {
@@ -53,15 +69,13 @@ record RedisAddress(
 
     static RedisAddress of(LettuceConnectionFactory factory) {
         LettuceClientConfiguration client = factory.getClientConfiguration();
-        SslOptions tls =
-                client.getClientOptions().map(ClientOptions::getSslOptions).orElseGet(SslOptions::create);
         RedisClusterConfiguration cluster = factory.getClusterConfiguration();
         if (cluster != null) {
             List<RedisURI> nodes = cluster.getClusterNodes().stream()
                     .map(node -> uri(node.getRequiredHost(), node.getRequiredPort()))
                     .toList();
             nodes.forEach(node -> complete(node, cluster, client));
-            return new RedisAddress(Kind.CLUSTER, nodes, tls, factory);
+            return new RedisAddress(Kind.CLUSTER, nodes, client, factory);
         }
         RedisSentinelConfiguration sentinel = factory.getSentinelConfiguration();
         RedisSocketConfiguration socket = factory.getSocketConfiguration();
@@ -82,7 +96,7 @@ record RedisAddress(
             complete(uri, server, client);
         }
         uri.setDatabase(factory.getDatabase());
-        return new RedisAddress(Kind.SERVER, List.of(uri), tls, factory);
+        return new RedisAddress(Kind.SERVER, List.of(uri), client, factory);
     }
 
     /**
@@ -174,7 +188,22 @@ record RedisAddress(
             uri.setCredentialsProvider(credentials);
             uri.setSsl(bundle != null);
         }
-        return new RedisAddress(kind, uris, bundle == null ? SslOptions.create() : tls(bundle), null);
+        ClientOptions like = bundle == null
+                ? ClientOptions.create()
+                : ClientOptions.builder().sslOptions(tls(bundle)).build();
+        return new RedisAddress(kind, uris, like, null, null);
+    }
+
+    /** Static replicas, whose factory shows how it connects to them, and not where they are. */
+    static RedisAddress of(RedisStaticMasterReplicaConfiguration replicas, LettuceClientConfiguration client) {
+        List<RedisURI> uris = replicas.getNodes().stream()
+                .map(node -> uri(node.getHostName(), node.getPort()))
+                .toList();
+        for (RedisURI uri : uris) {
+            complete(uri, replicas, client);
+            uri.setDatabase(replicas.getDatabase());
+        }
+        return new RedisAddress(Kind.PRIMARY, uris, client, null);
     }
 
     private static SslOptions tls(SslBundle bundle) {
@@ -211,22 +240,10 @@ record RedisAddress(
 
     /** Made as the application makes its connections, where it makes any with Lettuce. */
     LettuceLockBackend own(RedisBackendOptions options) {
-        LettuceClientConfiguration configuration = factory == null ? null : factory.getClientConfiguration();
-        ClientResources resources = configuration == null
-                ? null
-                : configuration.getClientResources().orElse(null);
-        if (configuration != null && resources != null) {
-            ClientOptions like = configuration.getClientOptions().orElseGet(ClientOptions::create);
-            return switch (kind) {
-                case SERVER -> LettuceLockBackend.connect(uris.get(0), like, resources, options);
-                case PRIMARY -> LettuceLockBackend.connectPrimary(uris, like, resources, options);
-                case CLUSTER -> LettuceLockBackend.connectCluster(uris, like, resources, options);
-            };
-        }
         return switch (kind) {
-            case SERVER -> LettuceLockBackend.connect(uris.get(0), tls, options);
-            case PRIMARY -> LettuceLockBackend.connectPrimary(uris, tls, options);
-            case CLUSTER -> LettuceLockBackend.connectCluster(uris, tls, options);
+            case SERVER -> LettuceLockBackend.connect(uris.get(0), like, resources, options);
+            case PRIMARY -> LettuceLockBackend.connectPrimary(uris, like, resources, options);
+            case CLUSTER -> LettuceLockBackend.connectCluster(uris, like, resources, options);
         };
     }
 

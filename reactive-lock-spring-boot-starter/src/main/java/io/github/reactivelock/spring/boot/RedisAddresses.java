@@ -5,8 +5,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.MasterReplica;
 import org.springframework.data.redis.connection.ReactiveRedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -58,8 +60,13 @@ final class RedisAddresses {
     private RedisAddress address(String name, Object factory) {
         LettuceConnectionFactory lettuce = factory instanceof LettuceConnectionFactory its ? its : null;
         if (isOfBoot(name) && details.exist()) {
-            boolean replicas = details.only().getMasterReplica() != null; // which a factory does not show
-            return lettuce == null || replicas ? RedisAddress.of(details.only()) : RedisAddress.of(lettuce);
+            if (lettuce == null) {
+                return RedisAddress.of(details.only());
+            }
+            MasterReplica nodes = details.only().getMasterReplica(); // which a factory does not show
+            return nodes == null
+                    ? RedisAddress.of(lettuce)
+                    : RedisAddress.of(replicas(nodes, details.only()), lettuce.getClientConfiguration());
         }
         if (lettuce == null || !RedisAddress.isShownBy(lettuce)) {
             throw new LockConfigurationException(
@@ -69,6 +76,16 @@ final class RedisAddresses {
                             + " LettuceLockBackend.connectPrimary.");
         }
         return RedisAddress.of(lettuce);
+    }
+
+    /** As Spring Boot makes it of connection details. */
+    private static RedisStaticMasterReplicaConfiguration replicas(
+            MasterReplica nodes, DataRedisConnectionDetails details) {
+        RedisStaticMasterReplicaConfiguration replicas = new RedisStaticMasterReplicaConfiguration();
+        nodes.getNodes().forEach(node -> replicas.addNode(node.host(), node.port()));
+        replicas.setUsername(details.getUsername());
+        replicas.setPassword(details.getPassword());
+        return replicas;
     }
 
     /** Known once the bean was made. */

@@ -11,6 +11,8 @@ import io.github.reactivelock.testservers.RedisSentinel;
 import io.github.reactivelock.testservers.RedisServer;
 import io.github.reactivelock.testservers.Tls;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.event.connection.ConnectionActivatedEvent;
 import io.lettuce.core.internal.HostAndPort;
 import io.lettuce.core.protocol.ProtocolVersion;
@@ -40,6 +42,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -47,6 +50,8 @@ import reactor.core.publisher.Mono;
 class RedisStoreTest {
 
     private static final String PASSWORD = "marker-8f3a-password";
+    private static final ClientOptions RESP2 =
+            ClientOptions.builder().protocolVersion(ProtocolVersion.RESP2).build();
 
     private static String nodes(List<RedisServer> servers) {
         return servers.stream().map(server -> "127.0.0.1:" + server.port()).collect(Collectors.joining(","));
@@ -179,15 +184,20 @@ class RedisStoreTest {
     }
 
     /** In Kubernetes, say, an application maps the names of servers to where they can be reached from outside. */
-    @Test
-    void connectionsOfTheLocksAreMadeAsThoseOfTheApplication() {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "spring.data.redis.host=redis-0.cluster.local",
+                "spring.data.redis.masterreplica.nodes=redis-0.cluster.local:6379"
+            })
+    void connectionsOfTheLocksAreMadeAsThoseOfTheApplication(String address) {
         try (RedisServer server = RedisServer.start()) {
             MappingSocketAddressResolver mapping = MappingSocketAddressResolver.create(
                     DnsResolvers.UNRESOLVED,
                     asked -> asked.getHostText().endsWith(".cluster.local")
                             ? HostAndPort.of("127.0.0.1", server.port())
                             : asked);
-            Contexts.redis("spring.data.redis.host=redis-0.cluster.local")
+            Contexts.redis(address)
                     .withBean(
                             ClientResources.class,
                             () -> ClientResources.builder()
@@ -195,10 +205,7 @@ class RedisStoreTest {
                                     .build())
                     .withBean(
                             LettuceClientConfigurationBuilderCustomizer.class,
-                            () -> builder -> builder.clientName("orders")
-                                    .clientOptions(ClientOptions.builder()
-                                            .protocolVersion(ProtocolVersion.RESP2)
-                                            .build()))
+                            () -> builder -> builder.clientName("orders").clientOptions(RESP2))
                     .run(context -> Contexts.get(Contexts.locks(context)
                             .withLock(
                                     "order:42",
@@ -207,6 +214,45 @@ class RedisStoreTest {
                                             .contains("name=orders")
                                             .contains("resp=2")
                                             .doesNotContain("resp=3")))));
+        }
+    }
+
+    @Test
+    void optionsOfAFactoryWithoutResourcesCountForTheLocks() {
+        try (RedisServer server = RedisServer.start()) {
+            LettuceClientConfiguration resp2 =
+                    LettuceClientConfiguration.builder().clientOptions(RESP2).build();
+            Contexts.redis()
+                    .withBean(
+                            LettuceConnectionFactory.class,
+                            () -> new LettuceConnectionFactory(
+                                    new RedisStandaloneConfiguration("127.0.0.1", server.port()), resp2))
+                    .run(context -> Contexts.get(Contexts.locks(context)
+                            .withLock(
+                                    "order:42",
+                                    Mono.fromRunnable(() -> assertThat(server.command("CLIENT", "LIST"))
+                                            .asString()
+                                            .contains("resp=2")
+                                            .doesNotContain("resp=3")))));
+        }
+    }
+
+    @Test
+    void replicasAreReachedWithTheTlsAndTheCredentialsOfTheApplication(@TempDir Path directory) {
+        RedisCredentialsProviderFactory rotating = new RedisCredentialsProviderFactory() {
+            @Override
+            public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration configuration) {
+                return RedisCredentialsProvider.from(() -> RedisCredentials.just(null, PASSWORD));
+            }
+        };
+        try (RedisServer server = RedisServer.start(Tls.in(directory).redis(PASSWORD))) {
+            Contexts.redis("spring.data.redis.masterreplica.nodes=127.0.0.1:" + server.port())
+                    .withBean(
+                            LettuceClientConfigurationBuilderCustomizer.class,
+                            () -> builder -> builder.redisCredentialsProviderFactory(rotating)
+                                    .useSsl()
+                                    .disablePeerVerification())
+                    .run(Contexts::aLockIsHeldWhileItsWorkRuns);
         }
     }
 
