@@ -13,20 +13,22 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /**
  * Where the application's Redis is. A connection factory that Spring Boot made connects where its connection details
- * say. One that the application made connects where that one says, and the details may then name a server that is not
- * used at all: so a factory that does not say it is refused.
+ * say, or a configuration that is a bean. One that the application made connects where that one says, and the details
+ * may then name a server that is not used at all: so a factory that does not say it is refused.
  */
 final class RedisAddresses {
 
     private final Beans<RedisConnectionFactory> factories;
     private final Beans<ReactiveRedisConnectionFactory> reactive;
     private final Beans<DataRedisConnectionDetails> details;
+    private final Beans<RedisStaticMasterReplicaConfiguration> configured;
     private final ConfigurableListableBeanFactory beans;
 
     RedisAddresses(ConfigurableListableBeanFactory beans) {
         this.factories = new Beans<>(beans, RedisConnectionFactory.class);
         this.reactive = new Beans<>(beans, ReactiveRedisConnectionFactory.class);
         this.details = new Beans<>(beans, DataRedisConnectionDetails.class);
+        this.configured = new Beans<>(beans, RedisStaticMasterReplicaConfiguration.class);
         this.beans = beans;
     }
 
@@ -63,10 +65,10 @@ final class RedisAddresses {
             if (lettuce == null) {
                 return RedisAddress.of(details.only());
             }
-            MasterReplica nodes = details.only().getMasterReplica(); // which a factory does not show
-            return nodes == null
+            RedisStaticMasterReplicaConfiguration replicas = replicas(); // which a factory does not show
+            return replicas == null || RedisAddress.isShownBy(lettuce)
                     ? RedisAddress.of(lettuce)
-                    : RedisAddress.of(replicas(nodes, details.only()), lettuce.getClientConfiguration());
+                    : RedisAddress.of(replicas, lettuce.getClientConfiguration());
         }
         if (lettuce == null || !RedisAddress.isShownBy(lettuce)) {
             throw new LockConfigurationException(
@@ -78,13 +80,19 @@ final class RedisAddresses {
         return RedisAddress.of(lettuce);
     }
 
-    /** As Spring Boot makes it of connection details. */
-    private static RedisStaticMasterReplicaConfiguration replicas(
-            MasterReplica nodes, DataRedisConnectionDetails details) {
+    /** As Spring Boot has them: those of a bean, or else of the connection details. */
+    private @Nullable RedisStaticMasterReplicaConfiguration replicas() {
+        if (configured.exist()) {
+            return configured.only();
+        }
+        MasterReplica nodes = details.only().getMasterReplica();
+        if (nodes == null) {
+            return null;
+        }
         RedisStaticMasterReplicaConfiguration replicas = new RedisStaticMasterReplicaConfiguration();
         nodes.getNodes().forEach(node -> replicas.addNode(node.host(), node.port()));
-        replicas.setUsername(details.getUsername());
-        replicas.setPassword(details.getPassword());
+        replicas.setUsername(details.only().getUsername());
+        replicas.setPassword(details.only().getPassword());
         return replicas;
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.github.reactivelock.LockUnavailableException;
+import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testservers.RedisCluster;
 import io.github.reactivelock.testservers.RedisSentinel;
 import io.github.reactivelock.testservers.RedisServer;
@@ -114,6 +115,23 @@ class RedisStoreTest {
         try (RedisSentinel set = RedisSentinel.start(1)) {
             Contexts.redis("spring.data.redis.masterreplica.nodes=" + nodes(set.servers()))
                     .run(Contexts::aLockIsHeldWhileItsWorkRuns);
+        }
+    }
+
+    /** Spring Boot takes it for its factory; the connection details name localhost all the same. */
+    @Test
+    void replicasOfAConfigurationOfTheApplication() {
+        try (RedisServer server = RedisServer.start()) {
+            Contexts.redis()
+                    .withBean(
+                            RedisStaticMasterReplicaConfiguration.class,
+                            () -> new RedisStaticMasterReplicaConfiguration("127.0.0.1", server.port()))
+                    .run(context -> {
+                        assertThat(context.getBean(LockBackend.class))
+                                .asString()
+                                .contains("primary of 127.0.0.1:" + server.port());
+                        aLockIsHeldWhileItsWorkRuns(context);
+                    });
         }
     }
 
