@@ -2,6 +2,7 @@ package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.support.Departures;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.Silence;
@@ -35,7 +36,6 @@ import reactor.core.publisher.Sinks;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
-import reactor.util.retry.Retry;
 
 /**
  * The agents that may be asked, one at a time: the next one when that does not answer. All questions are such that they
@@ -143,7 +143,6 @@ final class Agents {
 
     private Mono<Answer> answer(Question question) {
         return Mono.defer(() -> {
-            long begun = System.nanoTime();
             AtomicBoolean mayHaveBeenCarriedOut = new AtomicBoolean();
             AtomicReference<@Nullable Throwable> last = new AtomicReference<>();
             Set<String> said = Collections.synchronizedSet(new LinkedHashSet<>()); // by each agent that was asked
@@ -157,12 +156,7 @@ final class Agents {
                         last.set(error);
                         said.add(text(error));
                     })
-                    .retryWhen(Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                            .scheduler(DriverThreads.timer())
-                            .maxBackoff(LONGEST_PAUSE)
-                            .filter(error -> passes(error)
-                                    && System.nanoTime() - begun
-                                            < options.commandTimeout().toNanos()));
+                    .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE).filter(Agents::passes));
             return PAUSES.timeout(answered, options.commandTimeout(), Mono.error(TimeoutException::new))
                     .map(answer -> answer.afterOthers(mayHaveBeenCarriedOut.get()))
                     .onErrorMap(error -> {

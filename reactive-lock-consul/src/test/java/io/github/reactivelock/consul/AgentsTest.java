@@ -7,6 +7,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.testservers.Loopback;
 import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
@@ -14,11 +15,14 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
 
 /** Which agent is asked, and what is said when none answers. */
 class AgentsTest extends Fixture {
@@ -130,6 +134,43 @@ class AgentsTest extends Fixture {
                 .isInstanceOf(LockUnavailableException.class)
                 .hasMessageContaining("Consul at http://" + nowhere)
                 .hasMessageContaining("onnection refused");
+    }
+
+    /** As a SIGSTOP does, what keeps the timer delays all limits, and answers are read before these are looked at. */
+    @Test
+    void whatPassesIsAskedAgainAfterAPauseLongerThanACommandsTime() {
+        Duration time = Duration.ofSeconds(2);
+        Duration pause = time.plusSeconds(1);
+        AtomicInteger asked = new AtomicInteger();
+        DisposableServer agent = HttpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .handle((request, response) -> {
+                    if (asked.incrementAndGet() > 1) {
+                        return response.sendString(Mono.just("[]"));
+                    }
+                    Disposable unused = DriverThreads.timer().schedule(() -> spin(pause.plusSeconds(1)));
+                    return Mono.delay(pause).then(response.status(500).send());
+                })
+                .bindNow();
+        Agents agents = new Agents(
+                "127.0.0.1:" + agent.port(),
+                null,
+                ConsulBackendOptions.defaults().withCommandTimeout(time));
+
+        Answer answer = Consuls.get(agents.ask(Question.get("kv/" + key)));
+
+        assertThat(answer.status()).isEqualTo(Answer.OK);
+        assertThat(asked).hasValue(2);
+        Consuls.done(agents.close());
+        agent.disposeNow();
+    }
+
+    private static void spin(Duration time) {
+        long begun = System.nanoTime();
+        while (System.nanoTime() - begun < time.toNanos()) {
+            Thread.onSpinWait();
+        }
     }
 
     @Test

@@ -20,7 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -128,8 +128,13 @@ final class Connection {
 
     /** Sends a command whose answer may take as long as Curator goes on trying, but not much longer than a session. */
     <T> Mono<T> send(Rank rank, Function<AsyncCuratorFramework, CompletionStage<T>> command) {
+        // Between two tries no verdict of its own is pending, and its time is to count there, too.
+        return Mono.using(PAUSES::count, counting -> sent(rank, command), Disposable::dispose);
+    }
+
+    private <T> Mono<T> sent(Rank rank, Function<AsyncCuratorFramework, CompletionStage<T>> command) {
         return Mono.defer(() -> {
-            AtomicLong leftAt = new AtomicLong();
+            AtomicReference<@Nullable Long> leftAt = new AtomicReference<>();
             return Mono.<Answer<T>>create(sink -> {
                         Question<T> question = new Question<>(rank, command, sink, leftAt);
                         sink.onCancel(() -> departures.withdraw(rank, question));
@@ -137,10 +142,13 @@ final class Connection {
                     })
                     .flatMap(Answer::asMono)
                     .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE)
-                            .filter(error -> ZooKeeperFailure.passes(error)
-                                    && System.nanoTime() - leftAt.get()
-                                            < options.commandTimeout().toNanos()));
+                            .filter(error -> ZooKeeperFailure.passes(error) && hasTime(leftAt.get())));
         });
+    }
+
+    private boolean hasTime(@Nullable Long leftAt) {
+        return leftAt != null
+                && PAUSES.now() - leftAt < options.commandTimeout().toNanos();
     }
 
     /** A command on its way. It ends once: by its answer, or because none can come any more. */
@@ -149,8 +157,8 @@ final class Connection {
         private final Rank rank;
         private final Function<AsyncCuratorFramework, CompletionStage<T>> command;
         private final MonoSink<Answer<T>> asker;
-        /** When the first try of the command left. */
-        private final AtomicLong firstLeftAt;
+        /** When the first try of the command left, by the clock of {@link Pauses}. */
+        private final AtomicReference<@Nullable Long> firstLeftAt;
 
         private final AtomicBoolean over = new AtomicBoolean();
         private final Disposable.Swap limit = Disposables.swap();
@@ -159,7 +167,7 @@ final class Connection {
                 Rank rank,
                 Function<AsyncCuratorFramework, CompletionStage<T>> command,
                 MonoSink<Answer<T>> asker,
-                AtomicLong firstLeftAt) {
+                AtomicReference<@Nullable Long> firstLeftAt) {
             this.rank = rank;
             this.command = command;
             this.asker = asker;
@@ -169,7 +177,7 @@ final class Connection {
         /** It is its turn. */
         @Override
         public void run() {
-            firstLeftAt.compareAndSet(0, System.nanoTime());
+            firstLeftAt.compareAndSet(null, PAUSES.now());
             underWay.add(this);
             limit.update(PAUSES.after(longestAnswer(), () -> answered(null, new TimeoutException())));
             try {

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.spi.Claim;
+import io.github.reactivelock.spi.support.Departures.Rank;
+import io.github.reactivelock.spi.support.DriverThreads;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,6 +69,38 @@ class TimersTest extends ProxiedFixture {
             locksAndLimitsWork();
         } finally {
             over.set(true);
+        }
+    }
+
+    /** As a SIGSTOP does, what keeps the timer delays all limits, and answers are read before these are looked at. */
+    @Test
+    void whatPassesIsAskedAgainAfterAPauseLongerThanACommandsTime() {
+        Duration pause = Duration.ofSeconds(3);
+        ZooKeeperBackendOptions options = patient().withCommandTimeout(Duration.ofSeconds(2));
+        Connection connection = new Connection(new ClientSource.Own(server.getConnectString(), patient()), options);
+        assertThat(ZooKeepers.get(connection.session())).isNotZero();
+        AtomicInteger asked = new AtomicInteger();
+
+        String answer = ZooKeepers.get(connection.ask(Rank.LOOK, async -> {
+            if (asked.incrementAndGet() > 1) {
+                return CompletableFuture.completedFuture("done");
+            }
+            Disposable unused = DriverThreads.timer().schedule(() -> spin(pause.plusSeconds(1)));
+            CompletableFuture<String> refused = new CompletableFuture<>();
+            CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
+                    .execute(() -> refused.completeExceptionally(
+                            KeeperException.create(KeeperException.Code.NOTREADONLY, "/x")));
+            return refused;
+        }));
+
+        assertThat(answer).isEqualTo("done");
+        ZooKeepers.get(connection.close().thenReturn(true));
+    }
+
+    private static void spin(Duration time) {
+        long begun = System.nanoTime();
+        while (System.nanoTime() - begun < time.toNanos()) {
+            Thread.onSpinWait();
         }
     }
 
