@@ -109,6 +109,14 @@ final class Etcd {
         return ask(rank, client -> content.apply(client.getKVClient().txn()).commit());
     }
 
+    /**
+     * As {@link #txn(Rank, UnaryOperator)}, and tells of each attempt that failed and may have been carried out all the
+     * same.
+     */
+    Mono<TxnResponse> txn(Rank rank, UnaryOperator<Txn> content, Runnable doubt) {
+        return ask(rank, client -> content.apply(client.getKVClient().txn()).commit(), doubt);
+    }
+
     Mono<GetResponse> get(ByteSequence key, GetOption option) {
         return get(key, () -> option);
     }
@@ -205,15 +213,19 @@ final class Etcd {
         });
     }
 
+    private <T> Mono<T> ask(Rank rank, Function<Client, CompletableFuture<T>> command) {
+        return ask(rank, command, () -> {});
+    }
+
     /**
      * A command has its time from when it leaves, with as much again for the last attempt. It waits for its turn only
      * while etcd answers others.
      */
-    private <T> Mono<T> ask(Rank rank, Function<Client, CompletableFuture<T>> command) {
+    private <T> Mono<T> ask(Rank rank, Function<Client, CompletableFuture<T>> command, Runnable doubt) {
         Mono<T> silent = Mono.error(() ->
                 explain(Status.DEADLINE_EXCEEDED.withDescription("no answer").asRuntimeException()));
         Mono<T> bounded = PAUSES.timeout(
-                Mono.defer(() -> attempt(command, PAUSES.now() + patience, FIRST_PAUSE)), longest(), silent);
+                Mono.defer(() -> attempt(command, doubt, PAUSES.now() + patience, FIRST_PAUSE)), longest(), silent);
         return departures.inTurn(rank, bounded).timeout(silence.of(longest()), silent);
     }
 
@@ -221,7 +233,8 @@ final class Etcd {
         return Duration.ofNanos(patience).multipliedBy(2);
     }
 
-    private <T> Mono<T> attempt(Function<Client, CompletableFuture<T>> command, long until, Duration pause) {
+    private <T> Mono<T> attempt(
+            Function<Client, CompletableFuture<T>> command, Runnable doubt, long until, Duration pause) {
         Opened used;
         try {
             used = current();
@@ -234,13 +247,16 @@ final class Etcd {
                 .onErrorResume(error -> {
                     EtcdFailure failure = explain(error);
                     replaceIfStuck(used, failure);
+                    if (failure.mayHaveBeenCarriedOut()) {
+                        doubt.run();
+                    }
                     if (!failure.isTransient() || PAUSES.now() + pause.toNanos() - until >= 0) {
                         return Mono.error(failure);
                     }
                     Duration doubled = pause.multipliedBy(2);
                     Duration next = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
                     return Mono.delay(pause, DriverThreads.timer())
-                            .then(Mono.defer(() -> attempt(command, until, next)));
+                            .then(Mono.defer(() -> attempt(command, doubt, until, next)));
                 });
     }
 

@@ -3,11 +3,14 @@ package io.github.reactivelock.etcd;
 import io.etcd.jetcd.common.exception.ErrorCode;
 import io.etcd.jetcd.common.exception.EtcdException;
 import io.grpc.Status;
+import java.net.ConnectException;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Why etcd could not be asked, in words for the user: what happened and what to do, without any secret. */
@@ -47,6 +50,15 @@ final class EtcdFailure extends RuntimeException {
                 new IllegalStateException());
     }
 
+    static EtcdFailure unclear(String server, String what) {
+        return new EtcdFailure(
+                Kind.LASTING,
+                null,
+                "etcd at " + server + " was asked twice, because an answer was lost, and it is not known whether "
+                        + what,
+                new IllegalStateException());
+    }
+
     /** Puts an error of jetcd or gRPC into words; both carry the server's own text somewhere. */
     static EtcdFailure explain(String server, String prefix, Throwable error) {
         if (error instanceof EtcdFailure known) {
@@ -60,6 +72,16 @@ final class EtcdFailure extends RuntimeException {
 
     boolean isTransient() {
         return kind == Kind.TRANSIENT || kind == Kind.UNREACHABLE || kind == Kind.SILENT;
+    }
+
+    /** Whether what was asked may have been done all the same. */
+    boolean mayHaveBeenCarriedOut() {
+        return said == null ? !hasNoListener() : said.isNoRefusal();
+    }
+
+    private boolean hasNoListener() {
+        return Stream.iterate(getCause(), Objects::nonNull, Throwable::getCause)
+                .anyMatch(ConnectException.class::isInstance);
     }
 
     /** Whether nothing was said in the time that there was. */
@@ -127,10 +149,9 @@ final class EtcdFailure extends RuntimeException {
                 "has no leader, or its leader no majority: look with 'etcdctl endpoint status --cluster'",
                 "no leader",
                 "not leader",
-                "leader changed",
-                "request timed out",
                 "unhealthy cluster",
                 "proposal dropped"),
+        LEADER_LOST(Kind.TRANSIENT, NO_LEADER.advice, "leader changed", "request timed out"),
         STOPPING(Kind.TRANSIENT, "is being stopped", "server stopped"),
         /** The server notices our deadline too, and may report it first. */
         LATE(Kind.SILENT, SILENT, "context deadline exceeded", "context canceled"),
@@ -146,6 +167,11 @@ final class EtcdFailure extends RuntimeException {
             this.kind = kind;
             this.advice = advice;
             this.texts = List.of(texts);
+        }
+
+        /** The server gave up waiting, and what it was asked may be under way. */
+        boolean isNoRefusal() {
+            return this == LEADER_LOST || this == STOPPING || this == LATE;
         }
 
         static Optional<Said> in(String text) {

@@ -3,6 +3,7 @@ package io.github.reactivelock.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
@@ -20,7 +21,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -183,26 +184,23 @@ final class Observer {
     /** A full etcd takes no notice, but the deletion: the owner then learns of it when its keys are listed. */
     private Mono<Boolean> end(String key, long fencingToken, KeyValue owner) {
         Op delete = Op.delete(owner.getKey(), DeleteOption.DEFAULT);
-        AtomicInteger attempts = new AtomicInteger();
-        return end(owner, attempts, notified(owner, delete))
+        AtomicBoolean doubt = new AtomicBoolean();
+        return end(owner, doubt, notified(owner, delete))
                 .onErrorResume(
                         error -> error instanceof EtcdFailure failure && failure.isLeaseGone(),
                         error -> forceRelease(key, fencingToken))
                 .onErrorResume(
                         error -> error instanceof EtcdFailure failure && failure.isFull(),
-                        error -> end(owner, attempts, delete));
+                        error -> end(owner, doubt, delete))
+                // An earlier attempt whose answer was lost may have deleted it, or its holder has.
+                .flatMap(done -> done || !doubt.get()
+                        ? Mono.just(done)
+                        : Mono.error(EtcdFailure.unclear(etcd.server(), "'" + key + "' was still held")));
     }
 
-    private Mono<Boolean> end(KeyValue owner, AtomicInteger attempts, Op... steps) {
-        return etcd.txn(Rank.LOOK, txn -> {
-                    attempts.incrementAndGet();
-                    return txn.If(madeAt(owner)).Then(steps);
-                })
-                // An earlier attempt whose answer was lost may have deleted it already.
-                .map(done -> done.isSucceeded() || attempts.get() > 1)
-                .doOnError(
-                        error -> error instanceof EtcdFailure failure && failure.isFull(),
-                        error -> attempts.decrementAndGet());
+    private Mono<Boolean> end(KeyValue owner, AtomicBoolean doubt, Op... steps) {
+        return etcd.txn(Rank.LOOK, txn -> txn.If(madeAt(owner)).Then(steps), () -> doubt.set(true))
+                .map(TxnResponse::isSucceeded);
     }
 
     private static Cmp madeAt(KeyValue key) {

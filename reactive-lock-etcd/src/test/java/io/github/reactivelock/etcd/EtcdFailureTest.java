@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.etcd.jetcd.common.exception.EtcdExceptionFactory;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.net.ConnectException;
 import java.nio.channels.ClosedChannelException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,44 @@ class EtcdFailureTest {
     void whatLastsIsNotRepeatedAndNamed(Status.Code code, String said, String advice) {
         assertThat(failure(code, said).isTransient()).isFalse();
         assertThat(failure(code, said)).hasMessageContaining(advice).hasMessageContaining(said);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "UNAVAILABLE, etcdserver: no leader",
+        "FAILED_PRECONDITION, etcdserver: not leader",
+        "RESOURCE_EXHAUSTED, etcdserver: too many requests",
+        "UNAUTHENTICATED, etcdserver: invalid auth token",
+        "INVALID_ARGUMENT, etcdserver: revision of auth store is old",
+        "FAILED_PRECONDITION, etcdserver: rpc not supported for learner",
+        "RESOURCE_EXHAUSTED, etcdserver: mvcc: database space exceeded",
+    })
+    void whatWasRefusedWasNotCarriedOut(Status.Code code, String said) {
+        assertThat(failure(code, said).mayHaveBeenCarriedOut()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "UNAVAILABLE, etcdserver: leader changed",
+        "UNAVAILABLE, etcdserver: request timed out",
+        "UNAVAILABLE, etcdserver: server stopped",
+        "UNKNOWN, context deadline exceeded",
+        "DEADLINE_EXCEEDED, deadline exceeded after 1s",
+        "UNAVAILABLE, Connection reset by peer",
+    })
+    void whatWasNotAnsweredMayHaveBeenCarriedOut(Status.Code code, String said) {
+        assertThat(failure(code, said).mayHaveBeenCarriedOut()).isTrue();
+    }
+
+    @Test
+    void whatFoundNoListenerWasNotCarriedOut() {
+        StatusRuntimeException refused = Status.UNAVAILABLE
+                .withDescription("io exception")
+                .withCause(new ConnectException("Connection refused"))
+                .asRuntimeException();
+
+        assertThat(EtcdFailure.explain("127.0.0.1:2379", "locks", refused).mayHaveBeenCarriedOut())
+                .isFalse();
     }
 
     private static EtcdFailure failure(Status.Code code, String said) {
