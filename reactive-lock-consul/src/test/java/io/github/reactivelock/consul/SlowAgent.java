@@ -28,6 +28,7 @@ final class SlowAgent implements AutoCloseable {
     private final Sinks.Empty<Void> go = Sinks.empty();
     private volatile boolean holdsUp;
     private volatile boolean holdsUpEnds;
+    private volatile boolean holdsUpDeletions;
 
     SlowAgent(ConsulServer server) {
         this.server = server;
@@ -49,6 +50,11 @@ final class SlowAgent implements AutoCloseable {
     /** Sessions are ended, and that is answered when it is let go. */
     void holdUpAnswersAboutEnds() {
         holdsUpEnds = true;
+    }
+
+    /** Claims are deleted, and that is answered when it is let go. */
+    void holdUpAnswersToDeletions() {
+        holdsUpDeletions = true;
     }
 
     void letGo() {
@@ -101,7 +107,9 @@ final class SlowAgent implements AutoCloseable {
         if (isWatch) {
             open.add(request.uri());
         }
-        Mono<Void> late = holdsUpEnds && request.uri().contains("session/destroy") ? go.asMono() : Mono.empty();
+        boolean isHeldUp = (holdsUpEnds && request.uri().contains("session/destroy"))
+                || (holdsUpDeletions && body.contains("\"delete\""));
+        Mono<Void> late = isHeldUp ? go.asMono() : Mono.empty();
         boolean wasHeldUp = body.contains("\"get-tree\"") && heldUp.get() > 0;
         return HttpClient.create()
                 .request(request.method())
