@@ -32,6 +32,8 @@ final class Watches {
     private static final Duration PAUSE_FOR_A_KEY = Duration.ofNanos(100_000);
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
+    /** After an answer without an index, which a proxy may take out: the next question is answered at once. */
+    private static final Duration WITHOUT_INDEX = Duration.ofSeconds(1);
 
     private final Agents agents;
     private final Keys keys;
@@ -158,12 +160,12 @@ final class Watches {
     /** An index that has gone back, after a restored snapshot, begins anew. */
     private Mono<Answer> ask(String key, String more, AtomicLong index) {
         long known = index.get();
-        return agents.watch(
-                        Question.get("kv/" + key + "?index=" + Math.max(1, known) + "&wait=" + WAIT.toSeconds() + "s"
-                                + more),
-                        LONGEST)
+        Mono<Answer> answer = agents.watch(
+                Question.get("kv/" + key + "?index=" + Math.max(1, known) + "&wait=" + WAIT.toSeconds() + "s" + more),
+                LONGEST);
+        return (known == 0 ? answer.delaySubscription(WITHOUT_INDEX, DriverThreads.timer()) : answer)
                 .takeUntilOther(agents.changes())
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("another agent is asked")))
-                .doOnNext(answer -> index.set(answer.index() < known ? 0 : answer.index()));
+                .doOnNext(said -> index.set(said.index() < known ? 0 : said.index()));
     }
 }
