@@ -10,6 +10,7 @@ import io.github.reactivelock.spi.queue.Followers;
 import io.github.reactivelock.spi.queue.KeptClaims;
 import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.queue.QueuePosition;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.UnansweredReleases;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
@@ -24,8 +25,11 @@ import reactor.core.publisher.Mono;
 /** The claims of this client: entered into their queues, followed until they are first, and ended. */
 final class ClaimRegistry {
 
+    private static final int AT_ONCE = 8;
+
     private final Agents agents;
     private final Keys keys;
+    private final KeyLayout names;
     private final ConsulBackendOptions options;
     private final Session session;
     private final Supplier<String> client;
@@ -48,6 +52,7 @@ final class ClaimRegistry {
             SignalSink pushes) {
         this.agents = agents;
         this.keys = keys;
+        this.names = names;
         this.options = options;
         this.session = session;
         this.client = client;
@@ -102,9 +107,13 @@ final class ClaimRegistry {
         }
         // A try looks first, so that it writes nothing at a busy lock.
         return keys.queue(claim.key())
-                .flatMap(queue -> queue.admits(claim.share())
+                .flatMap(queue -> queue.admits(claim.share()) || isAloneAndRecallable(queue)
                         ? make(state, mayRepeat)
                         : release(claim).thenReturn(new ClaimResult.Busy()));
+    }
+
+    private static boolean isAloneAndRecallable(PlaceQueue<Entry> queue) {
+        return queue.places().size() == 1 && queue.places().get(0).isRecallable();
     }
 
     private Mono<ClaimResult> make(ClaimState state, boolean mayRepeat) {
@@ -177,8 +186,13 @@ final class ClaimRegistry {
         if (position.isIn()) {
             return granted(state, key, mayRepeat);
         }
-        if (state.claim().mode() == Claim.Mode.TRY) {
+        Entry owner = present.places().get(0);
+        boolean callsBack = owner.isRecallable() && owner.equals(position.predecessor());
+        if (state.claim().mode() == Claim.Mode.TRY && !callsBack) {
             return release(state.claim()).thenReturn(new ClaimResult.Busy());
+        }
+        if (callsBack) { // those further behind rely on this
+            FireAndForget.run("calling a lock back", recall(owner));
         }
         followers.follow(state, key, position);
         expiries.beginWait(state, key);
@@ -202,11 +216,39 @@ final class ClaimRegistry {
         });
     }
 
-    /**
-     * There was notice of a forced release, and perhaps of others before it whose place it took. The keys of all holds
-     * show which.
-     */
-    Flux<Signal> forced() {
+    private Mono<Void> recall(Entry owner) {
+        return keys.notice(names.notice(owner.content().client()), owner.session(), SignalSink.recall(owner.claimId()));
+    }
+
+    Mono<Void> recall(String key) {
+        return keys.queue(key)
+                .flatMapIterable(PlaceQueue::places)
+                .next()
+                .filter(Entry::isRecallable)
+                .flatMap(this::recall);
+    }
+
+    /** There was notice of a forced release, or of several things of which the last took the place of the others. */
+    Flux<Signal> noticed() {
+        return Flux.concat(forced(), calledBack());
+    }
+
+    /** The queues show it, also of a claim that does not know yet that it is in. */
+    private Flux<Signal> calledBack() {
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
+                .map(ClaimState::claim)
+                .filter(Claim::recallable)
+                .flatMap(
+                        claim -> keys.queue(claim.key())
+                                .filter(queue -> queue.places().size() > 1
+                                        && queue.position(claim.id()).isIn())
+                                .<Signal>map(queue -> new Signal.Recall(claim.id()))
+                                .onErrorComplete(), // the next question of the one that waits is told
+                        AT_ONCE);
+    }
+
+    /** The keys of all holds show it. */
+    private Flux<Signal> forced() {
         return Flux.defer(() -> {
             List<ClaimState> owners =
                     states.values().stream().filter(ClaimState::isOwner).toList();

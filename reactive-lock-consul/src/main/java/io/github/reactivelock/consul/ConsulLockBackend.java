@@ -25,9 +25,10 @@ import reactor.netty.http.client.HttpClient;
  *
  * <ol>
  *   <li><b>Names.</b> A claim is a key {@code PREFIX/KEY/CLAIM} that the session of its client has acquired, where KEY
- *       is the user's key, escaped. It holds the client, the lease and the owner's name, its flags the share, and it is
- *       written once. The session has the behaviour {@code delete}: its end removes them all. It belongs to the node
- *       {@code reactive-lock} of the catalog, which is no agent's, so that no agent's end ends it.
+ *       is the user's key, escaped. It holds the client, the lease and the owner's name, its flags the share, or that
+ *       it can be called back, and it is written once. The session has the behaviour {@code delete}: its end removes
+ *       them all. It belongs to the node {@code reactive-lock} of the catalog, which is no agent's, so that no agent's
+ *       end ends it.
  *   <li><b>Order.</b> The claims of a lock are queued by the index at which they were made. The first one owns the
  *       lock, and after it all that fit beside those before them, up to the first that does not. That index, the
  *       {@code ModifyIndex} of the acquiring write, is a holder's fencing token.
@@ -42,6 +43,8 @@ import reactor.netty.http.client.HttpClient;
  *       key.
  *   <li><b>Loss.</b> A session that has ended ends all holds at once. A forced release puts a notice into
  *       {@code PREFIX/!CLIENT}, which the owner's backend watches. Any other loss is seen by the next renewal.
+ *   <li><b>Recalls.</b> The claim just behind an owner that can be called back puts a notice there, too. A try that
+ *       finds such an owner, and none that waits, makes its key and waits.
  *   <li><b>Release.</b> One transaction deletes the key if its index is the one that is known.
  *   <li><b>Late questions.</b> The making of a key names the index of {@code PREFIX/!CLIENT!gate}. Where it may still
  *       be on its way after its claim has ended, that key is written anew, which refuses it, before the claim's key is
@@ -155,6 +158,16 @@ public final class ConsulLockBackend implements LockBackend {
     }
 
     @Override
+    public boolean supportsRecall() {
+        return true;
+    }
+
+    @Override
+    public Mono<Void> recall(String key) {
+        return queue.recall(key);
+    }
+
+    @Override
     public boolean isReady() {
         return firstAnswer.came();
     }
@@ -192,7 +205,7 @@ public final class ConsulLockBackend implements LockBackend {
 
     @Override
     public Flux<Signal> signals() {
-        return pushes.signals(queue::forced);
+        return pushes.signals(queue::noticed);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.reactivelock.consul;
 
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.queue.ClaimEntry;
 import io.github.reactivelock.spi.queue.Content;
@@ -15,12 +16,16 @@ import java.util.List;
  * @param key its whole name
  * @param created the index of the write that made it
  * @param modified the index of the last write to it
+ * @param acquired how often a session has acquired it
  * @param session the session that has acquired it, or empty
- * @param flags a number of the writer's: of a claim, its share
+ * @param flags a number of the writer's: of a claim, its share, or that it can be called back
  * @param value what it holds, as text
  */
-record Entry(String key, long created, long modified, String session, long flags, String value)
+record Entry(String key, long created, long modified, long acquired, String session, long flags, String value)
         implements Place, ClaimEntry<Entry> {
+
+    /** No share has it: it would be the sign of a capacity. */
+    private static final long RECALLABLE = 1L << 31;
 
     /** The claims among keys below a lock. A key that no session has is none. */
     static PlaceQueue<Entry> queue(List<Entry> keys) {
@@ -30,9 +35,17 @@ record Entry(String key, long created, long modified, String session, long flags
                 .toList());
     }
 
-    /** The flags of a claim's key: zero for the whole, else the units and the capacity. */
-    static long flags(Share share) {
-        return share.isWhole() ? 0 : (long) share.units() << Integer.SIZE | share.capacity();
+    /** The flags of a claim's key: the units and the capacity, or for the whole only whether it can be called back. */
+    static long flags(Claim claim) {
+        Share share = claim.share();
+        if (share.isWhole()) {
+            return claim.recallable() ? RECALLABLE : 0;
+        }
+        return (long) share.units() << Integer.SIZE | share.capacity();
+    }
+
+    boolean isRecallable() {
+        return flags == RECALLABLE;
     }
 
     @Override
@@ -46,7 +59,7 @@ record Entry(String key, long created, long modified, String session, long flags
         int units = (int) (flags >>> Integer.SIZE);
         int capacity = (int) flags;
         try {
-            return flags == 0 ? Share.WHOLE : new Share(units, capacity);
+            return flags == 0 || flags == RECALLABLE ? Share.WHOLE : new Share(units, capacity);
         } catch (IllegalArgumentException e) {
             return Share.WHOLE;
         }

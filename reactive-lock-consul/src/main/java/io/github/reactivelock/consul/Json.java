@@ -118,7 +118,7 @@ final class Json {
                                     json.skipChildren();
                                 }
                             });
-                            return found[0] == null ? new Entry("", 0, 0, "", 0, "") : found[0];
+                            return found[0] == null ? new Entry("", 0, 0, 0, "", 0, "") : found[0];
                         }));
                     case "Errors" -> failed.addAll(elements(json, () -> failure(json)));
                     default -> json.skipChildren();
@@ -143,13 +143,14 @@ final class Json {
 
     private static Entry entry(JsonParser json) {
         String[] texts = {"", "", ""};
-        long[] numbers = new long[3];
+        long[] numbers = new long[4];
         insideFields(json, name -> {
             switch (name) {
                 case "Key" -> texts[0] = json.getString();
                 case "Session" -> texts[1] = json.getString();
                 case "CreateIndex" -> numbers[0] = json.getLongValue();
                 case "ModifyIndex" -> numbers[1] = json.getLongValue();
+                case "LockIndex" -> numbers[3] = json.getLongValue();
                 case "Flags" -> numbers[2] = json.getBigIntegerValue().longValue(); // of 64 bits without a sign
                 case "Value" -> {
                     if (json.currentToken() == JsonToken.VALUE_STRING) {
@@ -159,7 +160,7 @@ final class Json {
                 default -> json.skipChildren();
             }
         });
-        return new Entry(texts[0], numbers[0], numbers[1], texts[1], numbers[2], texts[2]);
+        return new Entry(texts[0], numbers[0], numbers[1], numbers[3], texts[1], numbers[2], texts[2]);
     }
 
     private static JsonParser parser(String body) {

@@ -4,7 +4,6 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.queue.Content;
 import io.github.reactivelock.spi.queue.PlaceQueue;
 import io.github.reactivelock.spi.support.Departures.Rank;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -64,7 +63,7 @@ final class Keys {
     }
 
     private Operation lock(Claim claim, String session, Content content) {
-        return Operation.lock(names.claim(claim), session, Entry.flags(claim.share()), content.text());
+        return Operation.lock(names.claim(claim), session, Entry.flags(claim), content.text());
     }
 
     private Mono<Made> enter(Claim claim, Operation gate, List<Operation> entering) {
@@ -192,13 +191,9 @@ final class Keys {
                         done.failed().isEmpty() ? Mono.just(done.results().get(0)) : Mono.error(refused(done)));
     }
 
-    /** Tells the client of a session something, if it listens. */
+    /** Tells the client of a session something, if it listens. That counts as one more acquisition of its key. */
     Mono<Void> notice(String key, String session, String text) {
-        return transaction(
-                        Rank.END,
-                        List.of(
-                                Operation.checkSession(key, session),
-                                Operation.set(key, text.getBytes(StandardCharsets.UTF_8))))
+        return transaction(Rank.END, List.of(Operation.unlock(key, session), Operation.lock(key, session, 0, text)))
                 .then();
     }
 

@@ -55,7 +55,8 @@ final class Observer {
                         .limit(LockInfo.Held.MOST_SHOWN)
                         .map(waiting -> new LockInfo.Waiting(waiting.content().owner(), null))
                         .toList(),
-                newest.share().isWhole() ? null : shares(queue));
+                newest.share().isWhole() ? null : shares(queue),
+                newest.isRecallable());
     }
 
     private static LockInfo.Shares shares(PlaceQueue<Entry> queue) {

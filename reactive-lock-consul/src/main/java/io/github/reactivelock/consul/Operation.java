@@ -50,8 +50,8 @@ record Operation(
         return new Operation("check-not-exists", key, 0, "", 0, null);
     }
 
-    static Operation checkSession(String key, String session) {
-        return new Operation("check-session", key, 0, session, 0, null);
+    static Operation unlock(String key, String session) {
+        return new Operation("unlock", key, 0, session, 0, null);
     }
 
     static Operation tree(String key) {

@@ -12,12 +12,14 @@ import reactor.core.publisher.Mono;
 
 /**
  * What is pushed to this client: grants that its own watches found, and notices that other clients put into its notice
- * key, which is how a forced release reaches the owner. The key is watched for as long as there is a subscriber.
+ * key, which is how a forced release or a recall reaches the owner. A notice takes the place of the one before; how
+ * often the key was acquired tells whether one was missed. The key is watched for as long as there is a subscriber.
  */
 final class SignalSink {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final String RECALL = "recall ";
 
     private final Agents agents;
     private final Keys keys;
@@ -40,23 +42,28 @@ final class SignalSink {
         }
     }
 
-    /** What is pushed, with each notice of a forced release turned into signals by looking which holds are over. */
-    Flux<Signal> signals(Supplier<Flux<Signal>> forced) {
+    /** What a client is told of a claim that it should give back. */
+    static String recall(String claimId) {
+        return RECALL + claimId;
+    }
+
+    /** What is pushed, with each notice turned into signals: where it is not a recall, by a look at the claims. */
+    Flux<Signal> signals(Supplier<Flux<Signal>> look) {
         Flux<Signal> pushed = Flux.create(sink -> {
             sink.onDispose(() -> listening.remove(sink));
             listening.add(sink);
         });
-        return Flux.merge(pushed, noticed(forced));
+        return Flux.merge(pushed, noticed(look));
     }
 
     void close(Throwable reason) {
         listening.forEach(sink -> sink.error(reason));
     }
 
-    private Flux<Signal> noticed(Supplier<Flux<Signal>> forced) {
+    private Flux<Signal> noticed(Supplier<Flux<Signal>> look) {
         return makeNotice()
-                .flatMapMany(made ->
-                        Flux.concat(Mono.just(new Signal.Reconnected()), forced.get(), afterNotices(made, forced)))
+                .flatMapMany(
+                        made -> Flux.concat(Mono.just(new Signal.Reconnected()), look.get(), afterNotices(made, look)))
                 .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE).filter(error -> !agents.isClosed()));
     }
 
@@ -69,15 +76,24 @@ final class SignalSink {
     }
 
     /** What every notice from now on is about; ends with an error when the key is gone, or cannot be watched. */
-    private Flux<Signal> afterNotices(Entry made, Supplier<Flux<Signal>> forced) {
+    private Flux<Signal> afterNotices(Entry made, Supplier<Flux<Signal>> look) {
         return Flux.defer(() -> {
             Entry[] latest = {made};
             return Flux.defer(() -> watches.untilChanged(latest[0])
                             .then(keys.read(made.key()))
                             .switchIfEmpty(Mono.error(() -> new IllegalStateException("the notice key is gone")))
-                            .doOnNext(changed -> latest[0] = changed)
-                            .thenMany(Flux.defer(forced)))
+                            .flatMapMany(changed -> {
+                                Entry before = latest[0];
+                                latest[0] = changed;
+                                return news(before, changed, look);
+                            }))
                     .repeat();
         });
+    }
+
+    private static Flux<Signal> news(Entry before, Entry changed, Supplier<Flux<Signal>> look) {
+        return changed.value().startsWith(RECALL) && changed.acquired() == before.acquired() + 1
+                ? Flux.just(new Signal.Recall(changed.value().substring(RECALL.length())))
+                : look.get();
     }
 }
