@@ -1,7 +1,7 @@
 package io.github.reactivelock.reliability;
 
 /** The fault matrix of three Consul servers, of which two are paused, or all restarted. */
-class ConsulClusterMatrixTest extends FaultCases implements RestartCases {
+class ConsulClusterMatrixTest extends FaultCases implements RestartCases, KeptCases {
 
     @Override
     Store open() {

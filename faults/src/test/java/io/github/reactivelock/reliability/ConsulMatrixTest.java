@@ -4,7 +4,7 @@ package io.github.reactivelock.reliability;
  * The fault matrix of one Consul, with leases of ten seconds, because it keeps no shorter ones. The rows about a leader
  * that dies need a cluster: they are in {@code LeaderTest} of the module.
  */
-class ConsulMatrixTest extends FaultCases implements RestartCases, EmptyCases {
+class ConsulMatrixTest extends FaultCases implements RestartCases, EmptyCases, KeptCases {
 
     @Override
     Store open() {

@@ -1,7 +1,6 @@
 package io.github.reactivelock.reliability;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.reactivelock.reliability.Lab.Holding;
 import io.github.reactivelock.reliability.Lab.Person;
@@ -23,7 +22,6 @@ interface EmptyCases {
     /** What was lost with the data is not given to a flow behind it. */
     @Test
     default void anIdleLockIsForgottenWithItsStoreAndTheNextFlowAsks() {
-        assumeTrue(lab().store.backend().supportsRecall(), "this store cannot call a lock back");
         Person keeper = lab().keeper(lab().way());
         long token = lab().kept(keeper, "a");
 
