@@ -330,7 +330,9 @@ END
 
 -- name: listen mysql
 -- The sleep is the last of them, because MySQL carries out none behind one that was ended.
-SET @rlock_name = ?, @rlock_watched = ?, @rlock_own = coalesce(IS_USED_LOCK(@rlock_name) = CONNECTION_ID(), 0);
+-- A SET reads all its variables before it sets one, and no lock has a name that is null.
+SET @rlock_name = ?, @rlock_watched = ?;
+SET @rlock_own = coalesce(IS_USED_LOCK(@rlock_name) = CONNECTION_ID(), 0);
 SELECT claim_id, token, ${now} - token AS age FROM ${lock} FORCE INDEX (PRIMARY)
 WHERE lock_key IN (?) AND claim_id IN (?) AND lease_end > ${now}
 UNION ALL
