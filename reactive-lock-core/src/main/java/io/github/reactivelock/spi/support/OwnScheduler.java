@@ -187,7 +187,7 @@ public final class OwnScheduler implements Scheduler {
             if (next != null) {
                 idleSince = now;
                 if (next.due - now > 0) {
-                    pause(next.due - now);
+                    pause(Math.min(next.due - now, IDLE)); // nothing wakes it where the last task is disposed of
                 } else if (timed.remove(next)) {
                     handOver(next);
                 }
