@@ -111,6 +111,7 @@ const sidebar = [
       { text: 'Consul', link: '/design/consul' },
       { text: 'SQL: the claims', link: '/design/sql' },
       { text: 'SQL: waking', link: '/design/sql-push' },
+      { text: 'A defect of r2dbc-mariadb', link: '/design/r2dbc-mariadb' },
       { text: 'SQL: connections', link: '/design/sql-connections' },
       { text: 'In the process', link: '/design/memory' },
       { text: 'The Spring Boot starter', link: '/design/spring' },

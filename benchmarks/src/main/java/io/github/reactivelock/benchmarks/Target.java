@@ -105,7 +105,7 @@ record Target(String what, String figure, Bound bound, double value) {
         all.add(least("the same, in order of arrival", "ratio etcd-hot-100-fifo jetcd-lock", 1.8));
         all.add(least("ZooKeeper, 50 waiters, beside Curator's mutex", "ratio zookeeper-hot-50 curator-blocking", 2));
         all.add(least("the same, in order of arrival", "ratio zookeeper-hot-50-fifo curator-blocking", 2));
-        // Guesses, because none of Consul's rows was measured yet.
+        // Guesses from before the first measurement; docs/stores/consul.md has that.
         all.add(least(
                 "Consul, one at a time, beside acquire and release, neither hops",
                 "ratio consul-sequential-immediate plain-consul",
