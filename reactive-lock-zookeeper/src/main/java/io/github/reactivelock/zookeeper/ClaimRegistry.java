@@ -138,8 +138,16 @@ final class ClaimRegistry {
         }
         return connection
                 .within(entering)
-                .flatMap(entered -> placed(state, entered.own(), entered.queue(), mayRepeat))
+                .flatMap(entered -> seenBehind(entered, state.claim())
+                        .flatMap(queue -> placed(state, entered.own(), queue, mayRepeat)))
                 .switchIfEmpty(Mono.defer(() -> enter(state, mayRepeat)));
+    }
+
+    /** Where the connection is there again just then, Curator sends a look before the creation that it belongs to. */
+    private Mono<PlaceQueue<SequenceNode>> seenBehind(Entered<SequenceNode, Node> entered, Claim claim) {
+        return entered.queue().position(claim.id()).isOf(entered.own())
+                ? Mono.just(entered.queue())
+                : nodes.latestQueue(claim.key());
     }
 
     /** Cached, so that an answer has its effect however late it comes. */
