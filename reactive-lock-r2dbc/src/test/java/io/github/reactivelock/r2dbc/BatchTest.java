@@ -149,10 +149,15 @@ class BatchTest extends EachDatabase {
 
     private static void areKeptTogether(
             Databases database, Tapped tapped, Fairness fairness, List<Claim> held, Flux<Boolean> releases) {
-        LockClient waiting = LockClient.builder(R2dbcLockBackend.connect(tapped, Databases.PATIENT))
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, Databases.PATIENT);
+        LockClient waiting = LockClient.builder(backend)
                 .commandTimeout(Duration.ofSeconds(40))
                 .options(LockOptions.defaults().withFairness(fairness).withLease(Duration.ofSeconds(15)))
                 .build();
+        assertThat(get(waiting.withLock("before", Mono.just(true)))).isTrue();
+        if (backend.toString().contains("PostgreSQL")) { // or all would ask again when its notifications begin
+            Databases.until("it hears", backend::hearsRecalls);
+        }
         Mono<Long> served = Flux.fromIterable(held)
                 .flatMap(claim -> waiting.withLock(claim.key(), Mono.just(true)), held.size())
                 .count()

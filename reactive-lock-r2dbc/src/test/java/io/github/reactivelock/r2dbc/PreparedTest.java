@@ -67,8 +67,7 @@ class PreparedTest {
     /** If this is red the driver is mended, and what the pages say of it is to be looked at again. */
     @Test
     void theDriverAloneMixesUpStatementsAfterOneThatCannotBePrepared() {
-        Connection connection =
-                Mono.from(ConnectionFactories.get(url).create()).block(Databases.LIMIT);
+        Connection connection = Mono.from(ConnectionFactories.get(url).create()).block(Databases.LIMIT);
         assertThat(asked(connection, "SELECT concat('A', ?)").block(Databases.LIMIT))
                 .isEqualTo("A1");
 

@@ -78,7 +78,7 @@ class TimersTest extends ProxiedFixture {
         Duration pause = Duration.ofSeconds(3);
         ZooKeeperBackendOptions options = patient().withCommandTimeout(Duration.ofSeconds(2));
         Connection connection = new Connection(new ClientSource.Own(server.getConnectString(), patient()), options);
-        assertThat(ZooKeepers.get(connection.session())).isNotZero();
+        ZooKeepers.until("it is connected", () -> ZooKeepers.get(connection.session()) != 0);
         AtomicInteger asked = new AtomicInteger();
 
         String answer = ZooKeepers.get(connection.ask(Rank.LOOK, async -> {
