@@ -162,6 +162,12 @@ public final class ConsulLockBackend implements LockBackend {
         return true;
     }
 
+    /** Not from the end of its question for notices until it listens again: Consul may come back with nothing. */
+    @Override
+    public boolean hearsRecalls() {
+        return pushes.hears();
+    }
+
     @Override
     public Mono<Void> recall(String key) {
         return queue.recall(key);

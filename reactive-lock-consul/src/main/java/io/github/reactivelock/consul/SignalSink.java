@@ -28,6 +28,8 @@ final class SignalSink {
     private final Supplier<String> notice;
     private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
 
+    private volatile boolean hears;
+
     SignalSink(Agents agents, Keys keys, Watches watches, Session session, Supplier<String> notice) {
         this.agents = agents;
         this.keys = keys;
@@ -56,14 +58,22 @@ final class SignalSink {
         return Flux.merge(pushed, noticed(look));
     }
 
+    /** Whether notices arrive, as far as is known: a question for them is at an agent. */
+    boolean hears() {
+        return hears;
+    }
+
     void close(Throwable reason) {
         listening.forEach(sink -> sink.error(reason));
     }
 
     private Flux<Signal> noticed(Supplier<Flux<Signal>> look) {
+        // What is kept has to know of the interruption before it may be used again.
+        Mono<Signal> heard = Mono.fromRunnable(() -> hears = true);
         return makeNotice()
-                .flatMapMany(
-                        made -> Flux.concat(Mono.just(new Signal.Reconnected()), look.get(), afterNotices(made, look)))
+                .flatMapMany(made ->
+                        Flux.concat(Mono.just(new Signal.Reconnected()), heard, look.get(), afterNotices(made, look)))
+                .doOnError(error -> hears = false)
                 .retryWhen(EndlessRetry.after(FIRST_PAUSE, LONGEST_PAUSE).filter(error -> !agents.isClosed()));
     }
 

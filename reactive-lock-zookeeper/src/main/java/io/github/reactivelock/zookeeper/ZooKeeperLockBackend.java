@@ -171,6 +171,12 @@ public final class ZooKeeperLockBackend implements LockBackend {
         return true;
     }
 
+    /** Not while the connection is being opened again. */
+    @Override
+    public boolean hearsRecalls() {
+        return connection.isConnected();
+    }
+
     @Override
     public Mono<Void> recall(String key) {
         return queue.recall(key);
