@@ -110,8 +110,8 @@ final class Etcd {
     }
 
     /**
-     * As {@link #txn(Rank, UnaryOperator)}, and tells of each attempt that failed and may have been carried out all the
-     * same.
+     * As {@link #txn(Rank, UnaryOperator)}, and tells of each attempt that failed and may have been carried out
+     * nevertheless.
      */
     Mono<TxnResponse> txn(Rank rank, UnaryOperator<Txn> content, Runnable doubt) {
         return ask(rank, client -> content.apply(client.getKVClient().txn()).commit(), doubt);

@@ -74,7 +74,7 @@ final class EtcdFailure extends RuntimeException {
         return kind == Kind.TRANSIENT || kind == Kind.UNREACHABLE || kind == Kind.SILENT;
     }
 
-    /** Whether what was asked may have been done all the same. */
+    /** Whether what was asked may have been done although it failed. */
     boolean mayHaveBeenCarriedOut() {
         return said == null ? !hasNoListener() : said.isNoRefusal();
     }

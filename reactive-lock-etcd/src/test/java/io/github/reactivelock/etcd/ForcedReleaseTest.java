@@ -69,7 +69,7 @@ class ForcedReleaseTest extends EtcdFixture {
         assertThat(Etcds.get(ended)).isFalse();
     }
 
-    /** The first deletion of a client is answered by a status, when it is told; it may be carried out all the same. */
+    /** The first deletion of a client is answered by a status, when it is told; it may be carried out later. */
     private static final class FirstDeletion implements ClientInterceptor {
 
         private final Status status;

@@ -118,7 +118,7 @@ class RedisStoreTest {
         }
     }
 
-    /** Spring Boot takes it for its factory; the connection details name localhost all the same. */
+    /** Spring Boot takes it for its factory; the connection details still name localhost. */
     @Test
     void replicasOfAConfigurationOfTheApplication() {
         try (RedisServer server = RedisServer.start()) {
