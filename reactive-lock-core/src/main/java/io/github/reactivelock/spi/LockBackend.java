@@ -188,7 +188,8 @@ public interface LockBackend {
      * @param claim the claim to end
      * @return whether the claim owned the lock until now; never empty. False is a statement about the hold, which is
      *     then reported to a user as lost: where the command may have been carried out before, because a driver said it
-     *     again when its connection broke, a second answer that finds nothing is an error instead.
+     *     again when its connection broke, a second answer that finds nothing is an error instead. Of a claim that was
+     *     served and not told so yet, by an answer or a push, a store may say either.
      */
     Mono<Boolean> release(Claim claim);
 

@@ -274,6 +274,7 @@ abstract class RetentionCases extends Cases {
         Await.until("so does its next question", () -> count(signals, recall) == 3);
         assertThat(Await.get(store.release(owner))).isTrue();
         assertThat(Await.get(store.claim(claim(Claim.Mode.TRY, false)))).isInstanceOf(ClaimResult.Busy.class);
+        assertThat(Await.get(store.claim(waits))).isInstanceOf(ClaimResult.Granted.class);
         assertThat(Await.get(store.release(waits))).isTrue();
 
         assertThat(count(signals, recall)).isEqualTo(3);
