@@ -34,7 +34,7 @@ final class Profiler {
             "this library",
             "io/github/reactivelock/",
             "the driver and Netty",
-            "io/(lettuce|netty)/",
+            "io/(lettuce|netty|r2dbc|asyncer)/|org/mariadb/",
             "Reactor",
             "reactor/");
 

@@ -71,7 +71,7 @@ final class Scenarios {
                 new WebFlux("webflux-hot", "WebFlux: 64 connections, one key", 1),
                 new WebFlux("webflux-100", "WebFlux: 64 connections, 100 keys", Tallies.MOST_KEYS),
                 new FirstLock(),
-                new Profile(),
+                Profile.redis(),
                 new Renewal(),
                 new Memory(),
                 new Scale(),
@@ -151,6 +151,9 @@ final class Scenarios {
                 new Waited("PostgreSQL", Store.POSTGRESQL),
                 new Waited("MariaDB", Store.MARIADB),
                 new Waited("MySQL", Store.MYSQL),
+                Profile.sql("PostgreSQL", Store.POSTGRESQL),
+                Profile.sql("MariaDB", Store.MARIADB),
+                Profile.sql("MySQL", Store.MYSQL),
                 new Inside());
     }
 
