@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** Calls for operators: inspect, events, forced release. */
 abstract class OperatorCases extends Cases {
@@ -55,6 +56,32 @@ abstract class OperatorCases extends Cases {
         Await.done(waiting);
         assertThat(((LockInfo.Held) Await.get(other.inspect(key))).owner()).isEqualTo("report job");
         Await.run(Await.get(waiting).release());
+    }
+
+    /** As the page on semantics has it. */
+    @Test
+    void workThatLostItsLockIsDoneAgainWithAHigherToken() {
+        Retry afterALoss = Retry.max(3).filter(LockLostException.class::isInstance);
+        Queue<Long> tokens = new ConcurrentLinkedQueue<>();
+        CompletableFuture<Long> done = client()
+                .withLock(key, held -> {
+                    tokens.add(held.fencingToken());
+                    return tokens.size() == 1 ? Mono.never() : Mono.just(held.fencingToken());
+                })
+                .retryWhen(afterALoss)
+                .toFuture();
+        Await.until("the work runs", () -> !tokens.isEmpty());
+
+        assertThat(Await.get(client().forceRelease(key))).isTrue();
+
+        assertThat(Await.get(done)).isGreaterThan(tokens.element());
+        assertThat(tokens).hasSize(2);
+        Mono<Long> failing = client().withLock(key, held -> {
+            tokens.add(held.fencingToken());
+            return Mono.error(new IllegalArgumentException("the work's own"));
+        });
+        assertThat(Await.error(failing.retryWhen(afterALoss).toFuture())).isInstanceOf(IllegalArgumentException.class);
+        assertThat(tokens).hasSize(3);
     }
 
     @Test
