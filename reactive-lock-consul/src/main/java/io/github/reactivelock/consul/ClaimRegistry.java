@@ -28,7 +28,7 @@ final class ClaimRegistry {
     private static final int AT_ONCE = 8;
 
     private final Agents agents;
-    private final Keys keys;
+    private final ClaimKeys keys;
     private final KeyLayout names;
     private final ConsulBackendOptions options;
     private final Session session;
@@ -43,7 +43,7 @@ final class ClaimRegistry {
 
     ClaimRegistry(
             Agents agents,
-            Keys keys,
+            ClaimKeys keys,
             Watches watches,
             KeyLayout names,
             Session session,
@@ -147,13 +147,13 @@ final class ClaimRegistry {
     }
 
     /** A key of this claim that a session before has, or a stranger wrote to, makes way for one that is new. */
-    private Mono<Keys.Made> made(ClaimState state, boolean mayRepeat) {
+    private Mono<ClaimKeys.Made> made(ClaimState state, boolean mayRepeat) {
         Claim claim = state.claim();
         Content content = Content.of(client.get(), claim);
         return session.id().flatMap(id -> {
-            Mono<Keys.Made> same = gate.through(id, check -> keys.enter(claim, id, content, check));
-            Mono<Keys.Made> anew = anew(state, id, content, same);
-            Mono<Keys.Made> first = state.hasGivenUp()
+            Mono<ClaimKeys.Made> same = gate.through(id, check -> keys.enter(claim, id, content, check));
+            Mono<ClaimKeys.Made> anew = anew(state, id, content, same);
+            Mono<ClaimKeys.Made> first = state.hasGivenUp()
                     ? anew
                     : same.onErrorResume(error -> ConsulFailure.is(error, ConsulFailure.Kind.REFUSED), error -> anew)
                             .flatMap(entered -> entered.own().isAsMade() ? Mono.just(entered) : anew);
@@ -165,7 +165,7 @@ final class ClaimRegistry {
     }
 
     /** Carried out late, it would put the claim at the end of the queue once more. */
-    private Mono<Keys.Made> anew(ClaimState state, String id, Content content, Mono<Keys.Made> same) {
+    private Mono<ClaimKeys.Made> anew(ClaimState state, String id, Content content, Mono<ClaimKeys.Made> same) {
         Mono<Void> before = Mono.defer(() -> state.isDoubted() ? gate.shut() : Mono.empty());
         return before.then(gate.through(id, check -> keys.enterAnew(state.claim(), id, content, check)))
                 .flatMap(entered -> entered.repeated() ? gate.shut().then(same) : Mono.just(entered));
@@ -299,7 +299,7 @@ final class ClaimRegistry {
     }
 
     /** One that a stranger wrote to still has the session, and would keep the lock for none. */
-    private Mono<Boolean> notAsItWas(Claim claim, Entry key, Keys.Deleted deleted) {
+    private Mono<Boolean> notAsItWas(Claim claim, Entry key, ClaimKeys.Deleted deleted) {
         Mono<Boolean> told = deleted.repeated()
                 ? Mono.error(() -> ConsulFailure.unclear(agents.names(), "'" + claim.key() + "' was still held"))
                 : Mono.just(false);

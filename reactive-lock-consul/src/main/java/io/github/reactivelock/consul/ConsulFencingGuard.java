@@ -28,9 +28,9 @@ public final class ConsulFencingGuard {
     private static final int MOST_CHANGES = Operation.MOST - 1;
 
     private final Agents agents;
-    private final Keys keys;
+    private final ClaimKeys keys;
 
-    ConsulFencingGuard(Agents agents, Keys keys) {
+    ConsulFencingGuard(Agents agents, ClaimKeys keys) {
         this.agents = agents;
         this.keys = keys;
     }

@@ -83,7 +83,7 @@ public final class ConsulLockBackend implements LockBackend {
     private final Agents agents;
     private final KeyLayout names;
     private final Session session;
-    private final Keys keys;
+    private final ClaimKeys keys;
     private final ClaimRegistry queue;
     private final Observer observer;
     private final SignalSink pushes;
@@ -100,7 +100,7 @@ public final class ConsulLockBackend implements LockBackend {
         this.agents = new Agents(agents, client, options);
         this.names = new KeyLayout(options.prefix());
         this.session = new Session(this.agents, options);
-        this.keys = new Keys(this.agents, names);
+        this.keys = new ClaimKeys(this.agents, names);
         Watches watches = new Watches(this.agents, keys, names);
         this.pushes = new SignalSink(this.agents, keys, watches, session, () -> names.notice(id.get()));
         this.queue = new ClaimRegistry(this.agents, keys, watches, names, session, options, id::get, pushes);

@@ -22,13 +22,13 @@ final class Gate {
     /** From one write to the gate's key to the next. */
     private record Passage(String session, Mono<Operation> check) {}
 
-    private final Keys keys;
+    private final ClaimKeys keys;
     private final Supplier<String> name;
     private final AtomicReference<@Nullable Passage> present = new AtomicReference<>();
     /** What is written never twice, because the same text would be no new write. */
     private final AtomicLong writes = new AtomicLong();
 
-    Gate(Keys keys, Supplier<String> name) {
+    Gate(ClaimKeys keys, Supplier<String> name) {
         this.keys = keys;
         this.name = name;
     }

@@ -22,11 +22,11 @@ final class Observer {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private final Agents agents;
-    private final Keys keys;
+    private final ClaimKeys keys;
     private final Watches watches;
     private final KeyLayout names;
 
-    Observer(Agents agents, Keys keys, Watches watches, KeyLayout names) {
+    Observer(Agents agents, ClaimKeys keys, Watches watches, KeyLayout names) {
         this.agents = agents;
         this.keys = keys;
         this.watches = watches;
@@ -81,10 +81,10 @@ final class Observer {
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
-                    Following following = new Following(key);
+                    Events events = new Events(key);
                     return keys.requireReadable(names.lock(key))
                             .thenMany(watches.below(names.lock(key)))
-                            .concatMapIterable(found -> following.seen(Entry.queue(found)));
+                            .concatMapIterable(found -> events.seen(Entry.queue(found)));
                 })
                 .retryWhen(EndlessRetry.after(PAUSE, LONGEST_PAUSE)
                         .filter(error -> !agents.isClosed() && !ConsulFailure.is(error, ConsulFailure.Kind.DENIED)));
@@ -117,13 +117,13 @@ final class Observer {
     }
 
     /** The holders of a lock as a watch has shown them so far. Used by one subscription, one answer at a time. */
-    private static final class Following {
+    private static final class Events {
 
         private final String key;
         private final Map<Long, Entry> holders = new LinkedHashMap<>();
         private boolean hasBegun;
 
-        Following(String key) {
+        Events(String key) {
             this.key = key;
         }
 

@@ -16,7 +16,7 @@ final class Removals {
 
     private static final int AT_ONCE = 16;
 
-    private final Keys keys;
+    private final ClaimKeys keys;
     private final KeyLayout names;
     private final Gate gate;
     /** What is to be tried again, by the key's name. */
@@ -26,7 +26,7 @@ final class Removals {
 
     private final LaterAttempts attempts;
 
-    Removals(Agents agents, Keys keys, KeyLayout names, Gate gate) {
+    Removals(Agents agents, ClaimKeys keys, KeyLayout names, Gate gate) {
         this.keys = keys;
         this.names = names;
         this.gate = gate;
@@ -68,7 +68,7 @@ final class Removals {
     private Mono<Boolean> overwritten(Entry givenUp) {
         return keys.read(givenUp.key())
                 .filter(found -> found.created() == givenUp.created())
-                .flatMap(found -> keys.delete(found).map(Keys.Deleted::done))
+                .flatMap(found -> keys.delete(found).map(ClaimKeys.Deleted::done))
                 .defaultIfEmpty(false);
     }
 

@@ -23,7 +23,7 @@ final class Renewal {
 
     private Renewal() {}
 
-    static Mono<RenewalResult> of(List<Claim> claims, ClaimRegistry queue, Session session, Keys keys) {
+    static Mono<RenewalResult> of(List<Claim> claims, ClaimRegistry queue, Session session, ClaimKeys keys) {
         return Mono.defer(() -> {
             Map<String, LossReason> lost = new HashMap<>();
             Map<String, List<Held>> bySession = new HashMap<>();
@@ -49,7 +49,7 @@ final class Renewal {
     }
 
     private static Mono<RenewalResult> renewed(
-            String id, List<Held> held, ClaimRegistry queue, Session session, Keys keys) {
+            String id, List<Held> held, ClaimRegistry queue, Session session, ClaimKeys keys) {
         return session.renew(id)
                 .flatMap(alive -> alive
                         ? keys.check(held.stream().map(Held::key).toList())
@@ -71,7 +71,7 @@ final class Renewal {
         return known == null ? LossReason.EXPIRED : known;
     }
 
-    private static RenewalResult outcome(List<Held> held, List<Keys.Checked> checked, ClaimRegistry queue) {
+    private static RenewalResult outcome(List<Held> held, List<ClaimKeys.Checked> checked, ClaimRegistry queue) {
         Set<String> renewed = new HashSet<>();
         Map<String, LossReason> lost = new HashMap<>();
         Map<String, Throwable> refused = new HashMap<>();
@@ -79,10 +79,10 @@ final class Renewal {
             ClaimState state = held.get(i).state;
             Entry key = held.get(i).key;
             String id = state.claim().id();
-            Keys.Checked found = checked.get(i);
-            if (found instanceof Keys.Checked.Refused denied) {
+            ClaimKeys.Checked found = checked.get(i);
+            if (found instanceof ClaimKeys.Checked.Refused denied) {
                 refused.put(id, denied.why());
-            } else if (found instanceof Keys.Checked.Kept && state.isOwner()) {
+            } else if (found instanceof ClaimKeys.Checked.Kept && state.isOwner()) {
                 queue.keep(state, key);
                 renewed.add(id);
             } else {
@@ -96,7 +96,7 @@ final class Renewal {
     }
 
     /** Which holds have ended by force. */
-    static Flux<Signal> forced(List<ClaimState> owners, Keys keys) {
+    static Flux<Signal> forced(List<ClaimState> owners, ClaimKeys keys) {
         List<Held> held = new ArrayList<>();
         for (ClaimState state : owners) {
             Entry key = state.entry();
@@ -109,11 +109,11 @@ final class Renewal {
                 .onErrorResume(error -> Flux.empty()); // the next renewal notices it
     }
 
-    private static List<Signal> ended(List<Held> held, List<Keys.Checked> checked) {
+    private static List<Signal> ended(List<Held> held, List<ClaimKeys.Checked> checked) {
         List<Signal> ended = new ArrayList<>();
         for (int i = 0; i < held.size(); i++) {
             ClaimState state = held.get(i).state;
-            if (checked.get(i) instanceof Keys.Checked.Gone && state.vanished(held.get(i).key, LossReason.FORCED)) {
+            if (checked.get(i) instanceof ClaimKeys.Checked.Gone && state.vanished(held.get(i).key, LossReason.FORCED)) {
                 ended.add(new Signal.Suspect(state.claim().id(), LossReason.FORCED));
             }
         }

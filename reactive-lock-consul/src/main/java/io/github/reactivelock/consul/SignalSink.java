@@ -22,7 +22,7 @@ final class SignalSink {
     private static final String RECALL = "recall ";
 
     private final Agents agents;
-    private final Keys keys;
+    private final ClaimKeys keys;
     private final Watches watches;
     private final Session session;
     private final Supplier<String> notice;
@@ -30,7 +30,7 @@ final class SignalSink {
 
     private volatile boolean hears;
 
-    SignalSink(Agents agents, Keys keys, Watches watches, Session session, Supplier<String> notice) {
+    SignalSink(Agents agents, ClaimKeys keys, Watches watches, Session session, Supplier<String> notice) {
         this.agents = agents;
         this.keys = keys;
         this.watches = watches;

@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
 /** The keys of claims, as those of a queue ({@code spi.queue}). */
 final class StoredEntries implements Entries<Entry, Entry> {
 
-    private final Keys keys;
+    private final ClaimKeys keys;
     private final Watches watches;
     private final KeyLayout names;
     private final Session session;
@@ -20,7 +20,7 @@ final class StoredEntries implements Entries<Entry, Entry> {
     private final Map<String, ClaimState> states;
 
     StoredEntries(
-            Keys keys,
+            ClaimKeys keys,
             Watches watches,
             KeyLayout names,
             Session session,
@@ -60,9 +60,9 @@ final class StoredEntries implements Entries<Entry, Entry> {
     @Override
     public Mono<Boolean> isThere(Entry key) {
         return keys.check(List.of(key))
-                .flatMap(checked -> checked.get(0) instanceof Keys.Checked.Refused refused
+                .flatMap(checked -> checked.get(0) instanceof ClaimKeys.Checked.Refused refused
                         ? Mono.error(refused.why())
-                        : Mono.just(checked.get(0) instanceof Keys.Checked.Kept));
+                        : Mono.just(checked.get(0) instanceof ClaimKeys.Checked.Kept));
     }
 
     @Override

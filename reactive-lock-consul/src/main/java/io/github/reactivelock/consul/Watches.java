@@ -36,7 +36,7 @@ final class Watches {
     private static final Duration WITHOUT_INDEX = Duration.ofSeconds(1);
 
     private final Agents agents;
-    private final Keys keys;
+    private final ClaimKeys keys;
     private final String root;
     private final Semaphore places = new Semaphore(ALONE);
     private final AtomicReference<@Nullable Flux<Everything>> shared = new AtomicReference<>();
@@ -67,7 +67,7 @@ final class Watches {
         }
     }
 
-    Watches(Agents agents, Keys keys, KeyLayout names) {
+    Watches(Agents agents, ClaimKeys keys, KeyLayout names) {
         this.agents = agents;
         this.keys = keys;
         this.root = names.root();

@@ -28,7 +28,7 @@ class WatchesTest {
                 .bindNow();
         Agents agents = new Agents("127.0.0.1:" + stripping.port(), null, Consuls.patient());
         KeyLayout names = new KeyLayout("reactivelock");
-        Watches watches = new Watches(agents, new Keys(agents, names), names);
+        Watches watches = new Watches(agents, new ClaimKeys(agents, names), names);
 
         long begun = System.nanoTime();
         Disposable watch = watches.below(names.lock("k")).subscribe(found -> {}, error -> {});

@@ -148,7 +148,7 @@ final class Observer {
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> etcd.get(names.lock(key), Ranges.ALL).flatMapMany(answer -> {
-                    QueueEvents seen = new QueueEvents(key, answer.getKvs());
+                    Events seen = new Events(key, answer.getKvs());
                     Mono<LockInfo> now =
                             state(key, answer.getKvs(), answer.getKvs().size());
                     WatchOption option = WatchOption.builder()

@@ -123,22 +123,22 @@ record Observer(Voters nodes, Scheduler timer) {
     /** Each push makes it look, and again, a moment later at first, while that leaves it uncertain. */
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
-            Watch watch = new Watch(key, nodes.size());
+            Events events = new Events(key, nodes.size());
             Sinks.Many<Integer> again = Sinks.many().unicast().onBackpressureBuffer();
             IntConsumer lookAgain = moments -> again.tryEmitNext(moments).orThrow();
             Flux<Optional<Pushed<LockEvent>>> moments = again.asFlux()
                     .concatMap(pause ->
                             Mono.delay(MOMENT.multipliedBy(pause), timer).thenReturn(Optional.empty()));
             return Flux.merge(nodes.pushed(node -> node.events(key)).map(Optional::of), moments)
-                    .concatMap(told -> Flux.fromIterable(told(watch, told.orElse(null)))
+                    .concatMap(told -> Flux.fromIterable(told(events, told.orElse(null)))
                             .concatWith(look(key)
                                     .flatMapIterable(view -> told.isPresent()
-                                            ? watch.seen(view, lookAgain)
-                                            : watch.seenAgain(view, lookAgain))));
+                                            ? events.seen(view, lookAgain)
+                                            : events.seenAgain(view, lookAgain))));
         });
     }
 
-    private static List<LockEvent> told(Watch watch, @Nullable Pushed<LockEvent> pushed) {
-        return pushed == null ? List.of() : watch.told(pushed.node(), pushed.value());
+    private static List<LockEvent> told(Events events, @Nullable Pushed<LockEvent> pushed) {
+        return pushed == null ? List.of() : events.told(pushed.node(), pushed.value());
     }
 }

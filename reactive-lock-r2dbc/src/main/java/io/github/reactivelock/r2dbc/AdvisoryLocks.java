@@ -254,7 +254,7 @@ public final class AdvisoryLocks {
     }
 
     private String name(String key) {
-        if (key.isBlank() || key.indexOf('\0') >= 0 || !Keys.isText(key)) {
+        if (key.isBlank() || key.indexOf('\0') >= 0 || !KeyLayout.isText(key)) {
             throw new IllegalArgumentException(
                     "key of an advisory lock must be text in UTF-8 without NUL but is '" + key + "'");
         }

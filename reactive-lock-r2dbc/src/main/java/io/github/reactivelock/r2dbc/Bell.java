@@ -111,7 +111,7 @@ final class Bell {
         /** The key of a lock that is watched, with the number of its last event; null if it is not that. */
         @Nullable
         String watched() {
-            return claimId.startsWith("#") ? Keys.key(HexFormat.of().parseHex(claimId.substring(1))) : null;
+            return claimId.startsWith("#") ? KeyLayout.key(HexFormat.of().parseHex(claimId.substring(1))) : null;
         }
     }
 
@@ -262,7 +262,7 @@ final class Bell {
                     database.run(session -> {
                                 changed.remove(key); // a change from now on is not seen by this look
                                 return session.alone(
-                                        session.all("watchers", row -> LockRow.text(row, "client"), Keys.bytes(key)));
+                                        session.all("watchers", row -> LockRow.text(row, "client"), KeyLayout.bytes(key)));
                             })
                             .doOnError(error -> changed.remove(key))
                             .doOnNext(clients -> ring(clients.stream()
@@ -421,7 +421,7 @@ final class Bell {
             asleep = true;
             List<WaitingClaims.Waiting> claims = some.isEmpty() ? NONE : some;
             List<byte[]> keys =
-                    claims.stream().map(each -> Keys.bytes(each.key())).toList();
+                    claims.stream().map(each -> KeyLayout.bytes(each.key())).toList();
             List<String> ids =
                     claims.stream().map(WaitingClaims.Waiting::claimId).toList();
             return inTime(session.listen(Line::read, name, watched.asked(), keys, ids, ids, keys, ids, ids)
@@ -441,7 +441,7 @@ final class Bell {
     private static Mono<Void> forgotten(Session session, String name, Turn turn) {
         return Flux.fromIterable(turn.news())
                 .filter(Line::isNote)
-                .concatMap(line -> inTime(session.change("noted", Keys.bytes(name), line.token()))
+                .concatMap(line -> inTime(session.change("noted", KeyLayout.bytes(name), line.token()))
                         .onErrorResume(R2dbcFailure::isRung, rung -> Mono.empty()))
                 .then();
     }

@@ -61,11 +61,11 @@ final class Cleaner {
      * the others.
      */
     Mono<Void> clean(Duration kept) {
-        long age = Keys.micros(kept);
+        long age = Micros.of(kept);
         return Flux.concatDelayError(
                         pages("clean_waiters", age),
                         pages("clean_shares", age),
-                        pages("clean_events", Keys.micros(EVENTS_KEPT)),
+                        pages("clean_events", Micros.of(EVENTS_KEPT)),
                         cleanLocks(age),
                         Sweep.ofOnce(database).swept(),
                         Sweep.ofRows(database).swept())
@@ -92,14 +92,14 @@ final class Cleaner {
 
     /** Page by page along the key, until the end of the table: it may have grown by any number of one-time keys. */
     private Mono<Void> cleanLocks(long age) {
-        return page(Keys.FIRST, age)
+        return page(KeyLayout.FIRST, age)
                 .expand(keys -> keys.size() < PAGE ? Mono.empty() : page(keys.get(keys.size() - 1), age))
                 .concatMap(keys -> removed(keys, age))
                 .then();
     }
 
     private Mono<List<byte[]>> page(byte[] after, long age) {
-        return database.run(session -> session.alone(session.all("outdated", Keys::read, after, age, PAGE)));
+        return database.run(session -> session.alone(session.all("outdated", KeyLayout::read, after, age, PAGE)));
     }
 
     private Mono<Long> removed(List<byte[]> keys, long age) {

@@ -100,9 +100,9 @@ final class HandOverTransaction {
 
     /** Locks the lock's row for this transaction; a lock that was not used yet gets one. */
     private Mono<LockRow> locked() {
-        Mono<LockRow> row = session.one("lock", found -> LockRow.read(found, 0), Keys.bytes(key));
+        Mono<LockRow> row = session.one("lock", found -> LockRow.read(found, 0), KeyLayout.bytes(key));
         return row.switchIfEmpty(Mono.defer(
-                        () -> session.change("ensure", Keys.bytes(key)).then(row)))
+                        () -> session.change("ensure", KeyLayout.bytes(key)).then(row)))
                 .switchIfEmpty(Mono.error(() -> new R2dbcRollbackException("the row of '" + key
                         + "' was removed while it was asked for, or a trigger or a policy keeps it from the table")))
                 .flatMap(this::now);
@@ -120,7 +120,7 @@ final class HandOverTransaction {
 
     /** The same, though the lock's row does not say that anybody waits. */
     Mono<List<Successor>> queue(LockRow row) {
-        return session.all("next", Successor::read, Keys.bytes(key), row.now());
+        return session.all("next", Successor::read, KeyLayout.bytes(key), row.now());
     }
 
     /**
@@ -147,7 +147,7 @@ final class HandOverTransaction {
                         token,
                         row.now() + next.lease(),
                         successors.size() > 1 ? 1L : 0L,
-                        Keys.bytes(key))
+                        KeyLayout.bytes(key))
                 .thenReturn(token);
         return row.isWatched()
                 ? granted.flatMap(done -> record(row, 2 * token, next.owner(), token, next.units())
@@ -166,7 +166,7 @@ final class HandOverTransaction {
     private Mono<Long> served(LockRow row) {
         return waiting(row).flatMap(queue -> {
             if (queue.isEmpty()) {
-                return session.change("free", row.now(), Keys.bytes(key));
+                return session.change("free", row.now(), KeyLayout.bytes(key));
             }
             Successor next = queue.get(0);
             if (!next.isWhole()) {
@@ -220,16 +220,16 @@ final class HandOverTransaction {
         // The count of places is lost when an operator deletes the lock's row, and the places of who waits are not.
         return row.isWaitedFor()
                 ? enqueue(row, claim, row.places() + 1)
-                : session.one("places", found -> LockRow.number(found, "taken"), Keys.bytes(key))
+                : session.one("places", found -> LockRow.number(found, "taken"), KeyLayout.bytes(key))
                         .flatMap(taken -> enqueue(row, claim, Math.max(row.places(), taken) + 1));
     }
 
     private Mono<Void> enqueue(LockRow row, Successor claim, long place) {
-        return session.change("place", place, Keys.bytes(key))
+        return session.change("place", place, KeyLayout.bytes(key))
                 .then(session.change(
                         "enqueue",
                         claim.claimId(),
-                        Keys.bytes(key),
+                        KeyLayout.bytes(key),
                         place,
                         claim.owner(),
                         claim.client(),
@@ -241,7 +241,7 @@ final class HandOverTransaction {
     }
 
     Mono<Void> record(LockRow row, long number, String owner, long token, long units) {
-        return session.change("record", Keys.bytes(key), number, owner, row.now(), token, units)
+        return session.change("record", KeyLayout.bytes(key), number, owner, row.now(), token, units)
                 .then(announce());
     }
 

@@ -64,7 +64,7 @@ record Observer(Database database) {
 
         LockInfo.Holder holder() {
             return new LockInfo.Holder(
-                    owner, Math.toIntExact(units), FencingTokens.of(number), Keys.time(leaseEnd - now));
+                    owner, Math.toIntExact(units), FencingTokens.of(number), Micros.toDuration(leaseEnd - now));
         }
     }
 
@@ -72,7 +72,7 @@ record Observer(Database database) {
     private record Listed(String key, LockRow lock, long waiters) {
         static Listed read(Row row) {
             return new Listed(
-                    Keys.key(Keys.read(row)),
+                    KeyLayout.key(KeyLayout.read(row)),
                     LockRow.read(row, LockRow.number(row, "now_is")),
                     LockRow.number(row, "waiters"));
         }
@@ -96,32 +96,32 @@ record Observer(Database database) {
 
     /** For a transaction too. */
     static Mono<LockInfo> look(Session session, String key) {
-        byte[] name = Keys.bytes(key);
+        byte[] name = KeyLayout.bytes(key);
         return session.all("inspect", Found::read, name, name, name).map(found -> info(key, found));
     }
 
     Mono<Void> probe(String key) {
-        return database.run(session -> session.alone(session.change("probe", Keys.bytes(key))))
+        return database.run(session -> session.alone(session.change("probe", KeyLayout.bytes(key))))
                 .then();
     }
 
     Mono<Boolean> isCurrent(String key, long fencingToken) {
         long token = FencingTokens.number(fencingToken);
         return database.run(session -> session.alone(
-                session.one("is_current", found -> LockRow.number(found, "found") > 0, Keys.bytes(key), token, token)));
+                session.one("is_current", found -> LockRow.number(found, "found") > 0, KeyLayout.bytes(key), token, token)));
     }
 
     /** No key is empty, and a mode of MariaDB takes empty bytes for null. */
     private static byte[] from(String prefix) {
-        return prefix.isEmpty() ? Keys.FIRST : Keys.bytes(prefix);
+        return prefix.isEmpty() ? KeyLayout.FIRST : KeyLayout.bytes(prefix);
     }
 
     /**
      * In the order of the keys' bytes, from a key on; the next part begins with the least that is behind the last one.
      */
     Mono<LockPage> part(String prefix, String from) {
-        byte[] least = from.isEmpty() ? from(prefix) : behind(Keys.bytes(from), (byte) 0);
-        byte[] end = behind(Keys.bytes(prefix), END);
+        byte[] least = from.isEmpty() ? from(prefix) : behind(KeyLayout.bytes(from), (byte) 0);
+        byte[] end = behind(KeyLayout.bytes(prefix), END);
         return database.run(session -> session.alone(session.all("list", Listed::read, least, end))
                 .flatMap(listed -> Flux.fromIterable(listed)
                         .concatMap(each -> each.lock().isShared()
@@ -164,9 +164,9 @@ record Observer(Database database) {
                 key,
                 newest.owner(),
                 FencingTokens.of(newest.number()),
-                Keys.time(newest.leaseEnd() - newest.now()),
+                Micros.toDuration(newest.leaseEnd() - newest.now()),
                 waiters,
-                Keys.time(newest.now() - newest.number()),
+                Micros.toDuration(newest.now() - newest.number()),
                 queue,
                 new LockInfo.Shares(
                         Math.toIntExact(newest.all()),
@@ -191,9 +191,9 @@ record Observer(Database database) {
                 key,
                 owner,
                 FencingTokens.of(token),
-                Keys.time(leaseEnd - now),
+                Micros.toDuration(leaseEnd - now),
                 waiters,
-                Keys.time(now - token),
+                Micros.toDuration(now - token),
                 queue,
                 null,
                 Recalls.isRecallable(claimId));

@@ -151,8 +151,8 @@ public final class Once {
             Mono<T> work,
             Function<Found, Mono<T>> otherwise,
             Function<T, Optional<String>> kept) {
-        if (!Keys.isName(key)) {
-            throw new IllegalArgumentException("key must be 1 to 512 bytes of UTF-8 but is " + Keys.shown(key));
+        if (!KeyLayout.isName(key)) {
+            throw new IllegalArgumentException("key must be 1 to 512 bytes of UTF-8 but is " + KeyLayout.shown(key));
         }
         if (ttl.isNegative() || ttl.isZero()) {
             throw new IllegalArgumentException("ttl of '" + key + "' must be positive but is " + ttl);

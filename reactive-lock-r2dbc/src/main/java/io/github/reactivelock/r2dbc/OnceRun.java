@@ -73,7 +73,7 @@ final class OnceRun {
             SuspendClock clock) {
         this.database = database;
         this.key = key;
-        this.name = Keys.bytes(key);
+        this.name = KeyLayout.bytes(key);
         this.id = id;
         this.ttl = ttl;
         this.lease = least(lease, ttl);
@@ -127,7 +127,7 @@ final class OnceRun {
 
     /** Asks again if the row that was in the way is gone before it is read. */
     private Mono<Once.Found> asked(Session session) {
-        return session.alone(session.change("once_begin", name, id, Keys.micros(lease)))
+        return session.alone(session.change("once_begin", name, id, Micros.of(lease)))
                 .then(session.alone(session.one(
                         "once_look",
                         row -> new Once.Found(LockRow.text(row, "run_id"), row.get("outcome", String.class)),
@@ -186,7 +186,7 @@ final class OnceRun {
 
     private Mono<Void> renewal() {
         long askedAt = clock.lookAndTell();
-        return change("once_renew", Keys.micros(lease), name, id)
+        return change("once_renew", Micros.of(lease), name, id)
                 .timeout(least(lease, left()), DriverThreads.timer())
                 .onErrorResume(error -> isOver() ? Mono.just(0L) : Mono.empty())
                 .flatMap(rows -> {
@@ -275,14 +275,14 @@ final class OnceRun {
     /** A row whose lease ended may have been cleaned away, or belong to another run. */
     private Mono<Void> done(@Nullable String outcome) {
         Mono<Long> written = Mono.defer(() -> {
-            long time = Keys.micros(timeLeft());
+            long time = Micros.of(timeLeft());
             return outcome == null
                     ? change("once_done", time, name, id)
                     : change("once_outcome", outcome, time, name, id);
         });
         return written.flatMap(rows -> rows > 0
                         ? Mono.just(rows)
-                        : change("once_begin", name, id, Keys.micros(lease)).then(written))
+                        : change("once_begin", name, id, Micros.of(lease)).then(written))
                 .flatMap(rows -> rows > 0 ? Mono.empty() : Mono.error(new Lost(key, lease)));
     }
 

@@ -168,9 +168,9 @@ final class Places {
         return session.sql().dialect == Dialect.H2
                 ? session.all(
                                 "places_lock",
-                                row -> Keys.key(Keys.read(row)),
+                                row -> KeyLayout.key(KeyLayout.read(row)),
                                 claims.stream()
-                                        .map(claim -> Keys.bytes(claim.key()))
+                                        .map(claim -> KeyLayout.bytes(claim.key()))
                                         .toList())
                         .map(keys -> ids(claims.stream()
                                 .filter(claim -> keys.contains(claim.key()))

@@ -67,10 +67,10 @@ final class QuickClaims {
     }
 
     private Mono<Seen> tried(Session session, Claim claim, boolean isTry) {
-        byte[] key = Keys.bytes(claim.key());
+        byte[] key = KeyLayout.bytes(claim.key());
         String id = claim.id();
         String client = pushes.client();
-        long lease = Keys.micros(claim.lease());
+        long lease = Micros.of(claim.lease());
         if (session.sql().isMySql()) {
             return session.inOne("take", Seen.of(session), key, id, claim.owner(), client, lease, key);
         }
@@ -90,8 +90,8 @@ final class QuickClaims {
             claim.owner(),
             pushes.client(),
             token,
-            Keys.micros(claim.lease()),
-            Keys.bytes(claim.key()),
+            Micros.of(claim.lease()),
+            KeyLayout.bytes(claim.key()),
             token,
             token
         };
@@ -112,15 +112,15 @@ final class QuickClaims {
     private Mono<ClaimResult> joined(Session session, Claim claim) {
         long joins = claim.mode() == Claim.Mode.TRY ? 0 : 1;
         Object[] question = {
-            Keys.bytes(claim.key()), claim.id(), claim.owner(), pushes.client(), Keys.micros(claim.lease()), joins
+            KeyLayout.bytes(claim.key()), claim.id(), claim.owner(), pushes.client(), Micros.of(claim.lease()), joins
         };
         return session.inOne("claim", Seen::read, question).flatMap(seen -> seen.answer(claim));
     }
 
     /** A lock for which others of this backend wait is not free. */
     private Mono<ClaimResult> takenAndSeen(Session session, Claim claim) {
-        byte[] key = Keys.bytes(claim.key());
-        long lease = Keys.micros(claim.lease());
+        byte[] key = KeyLayout.bytes(claim.key());
+        long lease = Micros.of(claim.lease());
         return waits.isWaitedFor(claim.key()) || !session.sql().handsOn()
                 ? Mono.empty()
                 : session.alone(session.change("take", key, claim.id(), claim.owner(), pushes.client(), lease))

@@ -148,7 +148,7 @@ public final class R2dbcFencingGuard {
     }
 
     private static void requireToken(Object resource, long fencingToken) {
-        if (!Keys.isText(String.valueOf(Objects.requireNonNull(resource, "resource")))) {
+        if (!KeyLayout.isText(String.valueOf(Objects.requireNonNull(resource, "resource")))) {
             throw new IllegalArgumentException("resource must be text in UTF-8 but is '" + resource + "'");
         }
         if (fencingToken <= 0) {
@@ -211,7 +211,7 @@ public final class R2dbcFencingGuard {
     }
 
     private static Mono<Long> inTable(Session session, String resource, long token) {
-        byte[] name = Keys.bytes(resource);
+        byte[] name = KeyLayout.bytes(resource);
         return session.change("fence", name, token)
                 .then(session.one("fenced", row -> LockRow.number(row, "token"), name))
                 .switchIfEmpty(Mono.error(() -> new IllegalStateException("the token of '" + resource

@@ -83,7 +83,7 @@ public final class R2dbcLockBackend implements LockBackend {
     private final WaitingClaims waits;
     private final TableLock locks;
     private final Renewal renewal;
-    private final Watch watch;
+    private final Events events;
     private final Observer looking;
     private final Cleaner cleaner;
     private final FirstAnswer firstAnswer = new FirstAnswer(() -> inspect(READY_KEY));
@@ -99,7 +99,7 @@ public final class R2dbcLockBackend implements LockBackend {
         pushes.listensFor(waits);
         this.locks = new TableLock(database, pushes, waits);
         this.renewal = new Renewal(database, new ShareRenewal(database, pushes));
-        this.watch = new Watch(database, pushes);
+        this.events = new Events(database, pushes);
         this.looking = new Observer(database);
         this.cleaner = new Cleaner(database);
     }
@@ -336,7 +336,7 @@ public final class R2dbcLockBackend implements LockBackend {
 
     @Override
     public Flux<LockEvent> events(String key) {
-        return watch.events(key);
+        return events.events(key);
     }
 
     @Override

@@ -127,7 +127,7 @@ final class Renewal {
     }
 
     private static List<byte[]> keys(List<Claim> claims) {
-        return claims.stream().map(claim -> Keys.bytes(claim.key())).toList();
+        return claims.stream().map(claim -> KeyLayout.bytes(claim.key())).toList();
     }
 
     private static List<String> ids(List<Claim> claims) {
@@ -135,13 +135,13 @@ final class Renewal {
     }
 
     private static List<Long> leases(List<Claim> claims) {
-        return claims.stream().map(claim -> Keys.micros(claim.lease())).toList();
+        return claims.stream().map(claim -> Micros.of(claim.lease())).toList();
     }
 
     /** Each id and its lease, for databases without arrays. */
     private static List<Object> pairs(List<Claim> claims) {
         return claims.stream()
-                .flatMap(claim -> Stream.<Object>of(claim.id(), Keys.micros(claim.lease())))
+                .flatMap(claim -> Stream.<Object>of(claim.id(), Micros.of(claim.lease())))
                 .toList();
     }
 

@@ -184,11 +184,11 @@ public final class RowLocks {
     }
 
     private static byte[] checked(String key) {
-        if (!Keys.isName(key)) {
+        if (!KeyLayout.isName(key)) {
             throw new IllegalArgumentException(
-                    "key of a row lock must be 1 to 512 bytes of UTF-8 but is " + Keys.shown(key));
+                    "key of a row lock must be 1 to 512 bytes of UTF-8 but is " + KeyLayout.shown(key));
         }
-        return Keys.bytes(key);
+        return KeyLayout.bytes(key);
     }
 
     private Mono<Connection> connected(String key) {

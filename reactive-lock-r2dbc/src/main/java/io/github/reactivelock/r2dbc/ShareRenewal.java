@@ -92,9 +92,9 @@ final class ShareRenewal {
 
     private static Mono<Set<String>> together(Session session, List<Claim> claims) {
         List<byte[]> names =
-                claims.stream().map(Claim::key).distinct().map(Keys::bytes).toList();
+                claims.stream().map(Claim::key).distinct().map(KeyLayout::bytes).toList();
         List<String> ids = claims.stream().map(Claim::id).toList();
-        return session.all("shares_lock", row -> Keys.key(Keys.read(row)), names)
+        return session.all("shares_lock", row -> KeyLayout.key(KeyLayout.read(row)), names)
                 .flatMap(keys -> keys.isEmpty()
                         ? Mono.just(Set.<String>of())
                         : session.all("shares_mine", WaitingClaims.Owner::read, ids)
@@ -112,7 +112,7 @@ final class ShareRenewal {
         List<Claim> found =
                 claims.stream().filter(claim -> renewed.contains(claim.id())).toList();
         List<byte[]> names =
-                found.stream().map(Claim::key).distinct().map(Keys::bytes).toList();
+                found.stream().map(Claim::key).distinct().map(KeyLayout::bytes).toList();
         return session.one("clock", row -> LockRow.number(row, "now_is"))
                 .flatMap(now -> session.change("shares_renew", Renewal.leases(session, now, found)))
                 .then(session.change("shares_mark", names))

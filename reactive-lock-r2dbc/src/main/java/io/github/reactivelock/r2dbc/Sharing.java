@@ -27,7 +27,7 @@ final class Sharing {
         this.transfer = transfer;
         this.session = session;
         this.pushes = pushes;
-        this.name = Keys.bytes(key);
+        this.name = KeyLayout.bytes(key);
     }
 
     private record Held(String claimId, String client, long units, long token) {
@@ -83,7 +83,7 @@ final class Sharing {
     }
 
     private Mono<Long> extended(LockRow row, Held held, Claim claim) {
-        long end = row.now() + Keys.micros(claim.lease());
+        long end = row.now() + Micros.of(claim.lease());
         return session.change("share_extend", claim.id(), end, held.claimId())
                 .then(
                         end >= row.leaseEnd()
@@ -96,7 +96,7 @@ final class Sharing {
         if (!row.isWaitedFor() && !waited) {
             return placed(Turn.none(in, false), claim, false);
         }
-        return session.change("revive", row.now() + Keys.micros(claim.lease()), claim.id())
+        return session.change("revive", row.now() + Micros.of(claim.lease()), claim.id())
                 .flatMap(stands -> {
                     boolean comes = stands == 0 && claim.mode() == Claim.Mode.QUEUE;
                     Mono<Turn> turn = Mono.defer(() -> served(in, claim.id()));

@@ -87,7 +87,7 @@ final class SignalSink {
      * the claim.
      */
     Mono<Boolean> recall(Session session, String key) {
-        byte[] name = Keys.bytes(key);
+        byte[] name = KeyLayout.bytes(key);
         return bell == null
                 ? session.alone(session.all("recall", row -> true, name).thenReturn(true))
                 : session.alone(session.all("recallable", Owner::read, name)
@@ -100,7 +100,7 @@ final class SignalSink {
         return Flux.fromIterable(owners)
                 .filter(owner -> !isFor(owner.client()))
                 .concatMap(owner ->
-                        note(session, Keys.bytes(Bell.name(owner.client())), Recalls.note(owner.claimId()), NOTED))
+                        note(session, KeyLayout.bytes(Bell.name(owner.client())), Recalls.note(owner.claimId()), NOTED))
                 .then();
     }
 
@@ -163,7 +163,7 @@ final class SignalSink {
                 ? GRANT + " " + grant.claimId() + " " + FencingTokens.number(grant.fencingToken())
                 : FORCED + " " + ((Signal.Suspect) signal).claimId() + " 0";
         return bell != null && signal instanceof Signal.Suspect lost
-                ? note(session, Keys.bytes(Bell.name(other)), lost.claimId(), NOTED)
+                ? note(session, KeyLayout.bytes(Bell.name(other)), lost.claimId(), NOTED)
                 : notify(session, channelOf(other), text);
     }
 
@@ -184,7 +184,7 @@ final class SignalSink {
     private static Mono<Void> note(Session session, byte[] key, String text, Duration time) {
         long number = Long.MIN_VALUE
                 | UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8)).getMostSignificantBits();
-        return session.change("note", key, number, text, Keys.micros(time)).then();
+        return session.change("note", key, number, text, Micros.of(time)).then();
     }
 
     /** To be called when a change of a lock that is watched is certain, or may be. */

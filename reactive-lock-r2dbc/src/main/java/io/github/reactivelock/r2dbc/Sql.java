@@ -305,7 +305,7 @@ final class Sql {
                 .replace("${latest}", LATEST)
                 .replaceAll(
                         "\\$\\{bytes:([a-z_.]+)}",
-                        dialect == Dialect.POSTGRESQL ? "encode($1, 'hex') AS " + Keys.TEXT : "$1")
+                        dialect == Dialect.POSTGRESQL ? "encode($1, 'hex') AS " + KeyLayout.TEXT : "$1")
                 .replace("${patience}", Long.toString(dialect.patience(patience)))
                 .replace("${longest}", String.format(Locale.ROOT, "%.3f", patience.toMillis() * 9 / 8_000.0))
                 .replace("${idle}", Long.toString(patience.toMillis()))

@@ -12,7 +12,7 @@ import io.r2dbc.spi.Row;
 record Successor(String claimId, String owner, String client, long lease, long place, Share share) {
 
     static Successor of(Claim claim, String client) {
-        return new Successor(claim.id(), claim.owner(), client, Keys.micros(claim.lease()), 0, claim.share());
+        return new Successor(claim.id(), claim.owner(), client, Micros.of(claim.lease()), 0, claim.share());
     }
 
     static Successor read(Row row) {

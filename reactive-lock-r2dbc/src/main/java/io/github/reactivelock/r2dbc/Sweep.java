@@ -27,7 +27,7 @@ final class Sweep {
     private Sweep(Database database, String table, Duration kept) {
         this.database = database;
         this.table = table;
-        this.kept = Keys.micros(kept);
+        this.kept = Micros.of(kept);
     }
 
     static Sweep ofOnce(Database database) {
@@ -57,7 +57,7 @@ final class Sweep {
 
     /** Whether there may be more that can be removed. */
     private Mono<Boolean> batch(Session session) {
-        return session.all(table + "_outdated", Keys::read, kept)
+        return session.all(table + "_outdated", KeyLayout::read, kept)
                 .flatMap(keys -> keys.isEmpty()
                         ? Mono.just(false)
                         : session.changeEach(table + "_remove", keys)

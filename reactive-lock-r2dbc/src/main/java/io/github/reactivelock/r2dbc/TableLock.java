@@ -67,7 +67,7 @@ final class TableLock {
 
     private Mono<Boolean> isWaitedFor(String key) {
         return database.run(session ->
-                session.alone(session.one("waited", row -> LockRow.number(row, "found") > 0, Keys.bytes(key))));
+                session.alone(session.one("waited", row -> LockRow.number(row, "found") > 0, KeyLayout.bytes(key))));
     }
 
     /** Tells the client of an owner that can be called back. */
@@ -164,7 +164,7 @@ final class TableLock {
     private Mono<ClaimResult> asked(Session session, Claim claim) {
         return HandOverTransaction.of(session, pushes, claim.key(), (transfer, row) -> {
             if (row.isHeldBy(claim.id())) {
-                return session.change("extend", row.now() + Keys.micros(claim.lease()), Keys.bytes(claim.key()))
+                return session.change("extend", row.now() + Micros.of(claim.lease()), KeyLayout.bytes(claim.key()))
                         .thenReturn(granted(row.token(), claim));
             }
             return row.isHeld()
@@ -223,7 +223,7 @@ final class TableLock {
 
     /** The row is locked, or was read by one statement, so the owner's token is the last that was given. */
     static ClaimResult.Queued queued(long left, long ownersToken) {
-        return new ClaimResult.Queued(Keys.time(left), null, FencingTokens.of(ownersToken));
+        return new ClaimResult.Queued(Micros.toDuration(left), null, FencingTokens.of(ownersToken));
     }
 
     static ClaimResult granted(long token, Claim claim) {
@@ -279,12 +279,12 @@ final class TableLock {
 
     private static Mono<Boolean> outlasted(Session session, Claim held, Claim kept) {
         return session.alone(session.change(
-                        "outlast", kept.id(), Keys.micros(kept.lease()), Keys.bytes(held.key()), held.id(), kept.id()))
+                        "outlast", kept.id(), Micros.of(kept.lease()), KeyLayout.bytes(held.key()), held.id(), kept.id()))
                 .map(rows -> rows > 0);
     }
 
     private Mono<Boolean> released(Session session, Claim claim) {
-        byte[] key = Keys.bytes(claim.key());
+        byte[] key = KeyLayout.bytes(claim.key());
         Mono<Boolean> handed =
                 Mono.defer(() -> handed(session, key, claim)).map(next -> next.tell(pushes, waits, claim.key()));
         Mono<Boolean> freed = session.sql().knows("hand") && waits.isContended(claim.key())

@@ -254,7 +254,7 @@ final class WaitingClaims {
     }
 
     private Flux<Owner> owners(List<String> some) {
-        List<byte[]> keys = some.stream().map(Keys::bytes).toList();
+        List<byte[]> keys = some.stream().map(KeyLayout::bytes).toList();
         return database.run(session -> session.alone(session.all("owners", Owner::read, keys)))
                 .flatMapIterable(owners -> owners);
     }
@@ -298,7 +298,7 @@ final class WaitingClaims {
     /** Who owns a lock at the moment. */
     record Owner(String key, String claimId, long token) {
         static Owner read(Row row) {
-            return new Owner(Keys.key(Keys.read(row)), LockRow.text(row, "claim_id"), LockRow.number(row, "token"));
+            return new Owner(KeyLayout.key(KeyLayout.read(row)), LockRow.text(row, "claim_id"), LockRow.number(row, "token"));
         }
     }
 }

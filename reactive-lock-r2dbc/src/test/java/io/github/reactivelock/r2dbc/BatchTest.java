@@ -70,7 +70,7 @@ class BatchTest extends EachDatabase {
         assertThat(tapped.statements()).hasSizeLessThan(12);
         long after = database.select("SELECT " + Dialect.of(database.factory()).now);
         for (Claim claim : List.of(held.get(0), held.get(59), held.get(60), held.get(79))) {
-            long lease = Keys.micros(claim.lease());
+            long lease = Micros.of(claim.lease());
             assertThat(leaseEnd(database, claim) - lease).isBetween(before, after);
         }
         get(Flux.fromIterable(held).concatMap(backend::release).then());

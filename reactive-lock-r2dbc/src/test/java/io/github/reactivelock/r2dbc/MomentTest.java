@@ -124,7 +124,7 @@ class MomentTest {
         Sql sql = new Sql(Dialect.POSTGRESQL, "reactive_lock", Databases.LIMIT);
         Connection own = Mono.from(database.factory().create()).block(Databases.LIMIT);
         CompletableFuture<Long> handed = new Session(own, sql)
-                .inOne("hand", row -> LockRow.number(row, "token"), Keys.bytes("written"), owner.id(), "nobody")
+                .inOne("hand", row -> LockRow.number(row, "token"), KeyLayout.bytes("written"), owner.id(), "nobody")
                 .defaultIfEmpty(-1L)
                 .toFuture();
         Databases.until(

@@ -92,9 +92,9 @@ class R2dbcFailureTest {
 
     @Test
     void aKeyThatIsNoneIsShownInFewWords() {
-        assertThat(Keys.isName(null)).isFalse();
-        assertThat(Keys.shown(null)).isEqualTo("'null'");
-        assertThat(Keys.shown("x".repeat(1_000_000))).hasSizeLessThan(60).contains("1000000");
+        assertThat(KeyLayout.isName(null)).isFalse();
+        assertThat(KeyLayout.shown(null)).isEqualTo("'null'");
+        assertThat(KeyLayout.shown("x".repeat(1_000_000))).hasSizeLessThan(60).contains("1000000");
     }
 
     @Test

@@ -56,7 +56,7 @@ class SharesEdgeTest extends SharesFixture {
         Claim asked = claim(Share.ONE, SHORT);
         granted(one, renewed);
         granted(one, asked);
-        long ahead = Keys.micros(LONG);
+        long ahead = Micros.of(LONG);
         database.execute("UPDATE reactive_lock_share SET lease_end = lease_end + " + ahead);
         database.execute("UPDATE reactive_lock SET lease_end = lease_end + " + ahead + " WHERE claim_id = '='");
 

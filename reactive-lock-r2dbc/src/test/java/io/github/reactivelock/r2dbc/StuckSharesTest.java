@@ -96,7 +96,7 @@ class StuckSharesTest {
         assertThat(release.join()).isTrue();
         assertThat(site.database()
                         .select("SELECT lease_end FROM reactive_lock_share WHERE claim_id = '" + next.id() + "'"))
-                .isGreaterThanOrEqualTo(then + Keys.micros(LEASE));
+                .isGreaterThanOrEqualTo(then + Micros.of(LEASE));
         get(backend.close().thenReturn(true));
     }
 

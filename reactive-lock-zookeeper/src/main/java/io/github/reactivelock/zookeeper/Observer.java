@@ -145,8 +145,8 @@ final class Observer {
 
     Flux<LockEvent> events(String key) {
         return Flux.defer(() -> {
-                    Following following = new Following(key);
-                    return watches.below(names.lock(key)).concatMap(following::happened);
+                    Events events = new Events(key);
+                    return watches.below(names.lock(key)).concatMap(events::happened);
                 })
                 .retryWhen(EndlessRetry.after(PAUSE, LONGEST_PAUSE)
                         .filter(error -> !connection.isClosed() && isPassing(error)));
@@ -184,7 +184,7 @@ final class Observer {
     }
 
     /** The claims on a lock as a watch has shown them so far. Used by one subscription, one event at a time. */
-    private final class Following {
+    private final class Events {
 
         private final String key;
         private final String below;
@@ -194,7 +194,7 @@ final class Observer {
 
         private @Nullable SequenceNode newest;
 
-        Following(String key) {
+        Events(String key) {
             this.key = key;
             this.below = names.lock(key) + "/";
         }

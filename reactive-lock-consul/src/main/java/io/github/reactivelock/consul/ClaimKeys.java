@@ -13,14 +13,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What is asked of Consul about keys, each as a cold Mono. Names need no escaping ({@link KeyLayout}). */
-final class Keys {
+final class ClaimKeys {
 
     private static final int AT_ONCE = 8;
 
     private final Agents agents;
     private final KeyLayout names;
 
-    Keys(Agents agents, KeyLayout names) {
+    ClaimKeys(Agents agents, KeyLayout names) {
         this.agents = agents;
         this.names = names;
     }

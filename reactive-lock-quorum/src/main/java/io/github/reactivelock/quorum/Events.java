@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * certain is followed by another, because no push may follow, and one that shows a holder which an earlier look did not
  * show any more is believed too. One subscription's own, used by one thread at a time.
  */
-final class Watch {
+final class Events {
 
     /** Most holders of shares to remember, until a claim has the whole. */
     private static final int MOST_REMEMBERED = 1_000;
@@ -56,7 +56,7 @@ final class Watch {
     /** Each hold older than a hold of the whole has ended. */
     private long newestWhole;
 
-    Watch(String key, int nodes) {
+    Events(String key, int nodes) {
         this.key = key;
         this.majority = nodes / 2 + 1;
     }

@@ -24,7 +24,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A watcher of a lock sees each grant and each release, however quickly they follow one another. */
-class WatchTest extends EachDatabase {
+class EventsTest extends EachDatabase {
 
     private static final int PAIRS = 40;
     private static final int FLOWS = 40;

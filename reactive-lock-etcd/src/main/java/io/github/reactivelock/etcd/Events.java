@@ -14,14 +14,14 @@ import java.util.TreeMap;
  * The claims on a lock as a watch has shown them so far, and who came in and went by each change. Used by one
  * subscription.
  */
-final class QueueEvents {
+final class Events {
 
     private final String key;
     private final TreeMap<Long, KeyValue> claims = new TreeMap<>();
     private final Map<ByteSequence, Long> revisions = new HashMap<>();
     private List<KeyValue> holders;
 
-    QueueEvents(String key, List<KeyValue> now) {
+    Events(String key, List<KeyValue> now) {
         this.key = key;
         now.forEach(this::enter);
         this.holders = holders();

@@ -17,7 +17,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** What three nodes push about a lock, and what a watcher of the quorum hears of it. */
-class WatchTest {
+class EventsTest {
 
     private static final LockEvent FREE = new LockEvent.Snapshot(new LockInfo.Free("k"));
     private static final long TOKEN = 7L << QuorumNode.PASS_BITS;
@@ -31,7 +31,7 @@ class WatchTest {
     private final List<LockEvent> heard = new CopyOnWriteArrayList<>();
     private final Disposable watching;
 
-    WatchTest() {
+    EventsTest() {
         nodes.forEach(node -> node.info = Mono.just(new LockInfo.Free("k")));
         watching = QuorumLockBackend.of(nodes.toArray(QuorumNode[]::new))
                 .withNodeTimeout(Duration.ofHours(1))

@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  * record, numbered by the token of the lock, and this reads them. A watch that could not refresh its mark in time
  * begins anew.
  */
-final class Watch {
+final class Events {
 
     private static final Duration MARK = Duration.ofSeconds(30);
     private static final Duration REFRESH = Duration.ofSeconds(10);
@@ -28,7 +28,7 @@ final class Watch {
     private final Database database;
     private final SignalSink pushes;
 
-    Watch(Database database, SignalSink pushes) {
+    Events(Database database, SignalSink pushes) {
         this.database = database;
         this.pushes = pushes;
     }
@@ -68,7 +68,7 @@ final class Watch {
 
         Reading(String key) {
             this.key = key;
-            this.name = Keys.bytes(key);
+            this.name = KeyLayout.bytes(key);
         }
 
         Flux<LockEvent> events() {
@@ -92,7 +92,7 @@ final class Watch {
                                 session,
                                 pushes,
                                 key,
-                                (transfer, row) -> session.change("watch", Keys.micros(MARK), name)
+                                (transfer, row) -> session.change("watch", Micros.of(MARK), name)
                                         .then(pushes.watch(session, name, MARK))
                                         .then(Mono.defer(() -> snapshot(session, row)))))
                         .cast(LockEvent.class);
@@ -151,7 +151,7 @@ final class Watch {
          * happened.
          */
         private Mono<Boolean> markedOn(Session session) {
-            return session.alone(session.change("watch_on", Keys.micros(MARK), name))
+            return session.alone(session.change("watch_on", Micros.of(MARK), name))
                     .filter(marked -> marked > 0)
                     .delayUntil(marked ->
                             session.alone(pushes.watch(session, name, MARK).thenReturn(marked)))

@@ -2,21 +2,19 @@ package io.github.reactivelock.r2dbc;
 
 import io.r2dbc.spi.Row;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Keys and times as the tables have them. A key is binary, so that none is equal to another by collation. */
-final class Keys {
+/** Keys as the tables have them: binary, so that none is equal to another by collation. */
+final class KeyLayout {
 
     static final String TEXT = "key_text";
 
     /** The least of all keys; there is no empty one. */
     static final byte[] FIRST = {0};
 
-    private Keys() {}
+    private KeyLayout() {}
 
     static byte[] bytes(String key) {
         return key.getBytes(StandardCharsets.UTF_8);
@@ -51,13 +49,5 @@ final class Keys {
 
     static String key(byte[] bytes) {
         return new String(bytes, StandardCharsets.UTF_8);
-    }
-
-    static long micros(Duration time) {
-        return TimeUnit.NANOSECONDS.toMicros(time.toNanos());
-    }
-
-    static Duration time(long micros) {
-        return Duration.of(Math.max(0, micros), java.time.temporal.ChronoUnit.MICROS);
     }
 }
