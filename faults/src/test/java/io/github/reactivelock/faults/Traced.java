@@ -1,0 +1,256 @@
+package io.github.reactivelock.faults;
+
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.r2dbc.Once;
+import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
+import io.github.reactivelock.r2dbc.R2dbcLockBackend;
+import io.github.reactivelock.r2dbc.RowLocks;
+import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.vertx.VertxLockClient;
+import io.opentelemetry.api.GlobalOpenTelemetry;
+import io.opentelemetry.api.baggage.Baggage;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import io.r2dbc.spi.ConnectionFactories;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** A program for a JVM with the agent of OpenTelemetry. It says what flows under locks saw of their traces. */
+final class Traced {
+
+    /** For hundreds of things under an agent, on a machine that is busy. */
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+
+    private static final R2dbcBackendOptions PATIENT =
+            R2dbcBackendOptions.defaults().withCommandTimeout(Lab.LIMIT);
+    private static final Tracer TRACER = GlobalOpenTelemetry.getTracer("traced");
+
+    /** Work under a lock, in one of the forms in which it can be asked for. */
+    private interface Form extends Function<Runnable, Mono<Object>> {}
+
+    private Traced() {}
+
+    public static void main(String[] args) {
+        try {
+            flows(args[0]);
+            System.exit(0); // schedulers of users have threads that stay
+        } catch (RuntimeException | Error failure) {
+            failure.printStackTrace();
+            System.exit(1);
+        }
+    }
+
+    private static void flows(String address) {
+        Map<String, Integer> seen = new TreeMap<>();
+        LockClient client =
+                LockClient.builder(backend(address)).commandTimeout(Lab.LIMIT).build();
+        Span first = TRACER.spanBuilder("first").setNoParent().startSpan();
+        System.out.println("first " + traceOf(first));
+        run(first, client.withLock("first", Mono.just("done")));
+
+        Vertx vertx = Vertx.vertx();
+        List<Form> forms = forms(client, vertx, address);
+        List<Mono<Object>> flows = IntStream.range(0, 400)
+                .mapToObj(i -> flow(
+                        i, i / forms.size() % 4 != 1, forms.get(i % forms.size()), "form " + i % forms.size(), seen))
+                .toList();
+        Flux.merge(Flux.fromIterable(flows), flows.size(), 1).then().block(LIMIT);
+        seen.forEach((what, times) -> System.out.println("saw " + what + " " + times));
+
+        LockClient renewing = client.with(LockOptions.defaults().withLease(Duration.ofSeconds(2)));
+        Span second = TRACER.spanBuilder("second").setNoParent().startSpan();
+        run(second, renewing.withLock("held", Mono.delay(Duration.ofSeconds(8))));
+        client.close().block(LIMIT);
+        Mono.fromCompletionStage(vertx.close().toCompletionStage()).block(LIMIT);
+        System.out.println("done");
+    }
+
+    private static LockBackend backend(String address) {
+        if (address.startsWith("redis:")) {
+            return LettuceLockBackend.connect(address);
+        }
+        if (address.startsWith("r2dbc:")) {
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(ConnectionFactories.get(address), PATIENT);
+            backend.createTables().block(LIMIT);
+            return backend;
+        }
+        return InMemoryLockBackend.create();
+    }
+
+    private static String traceOf(Span span) {
+        return span.getSpanContext().getTraceId();
+    }
+
+    private static void run(Span span, Mono<?> flow) {
+        Scope scope = span.makeCurrent();
+        try {
+            flow.then().block(LIMIT);
+        } finally {
+            scope.close();
+            span.end();
+        }
+    }
+
+    private static List<Form> forms(LockClient client, Vertx vertx, String address) {
+        List<Form> forms = new ArrayList<>(ofLocks(client));
+        forms.addAll(ofQuestions(client));
+        forms.addAll(ofVertx(VertxLockClient.create(vertx, client), VertxLockClient.create(vertx, backend(address))));
+        forms.addAll(onSchedulersOfTheUser(address));
+        if (address.startsWith("r2dbc:")) {
+            RowLocks rows = RowLocks.using(ConnectionFactories.get(address), LIMIT, PATIENT);
+            Once once = Once.using(ConnectionFactories.get(address), PATIENT);
+            AtomicInteger keys = new AtomicInteger();
+            forms.add(look -> rows.withRowLock("row", connection -> seenBy(look, work(look))));
+            forms.add(look -> once.run("once" + keys.incrementAndGet(), LIMIT, work(look)));
+        }
+        return forms;
+    }
+
+    private static List<Form> ofLocks(LockClient client) {
+        LockClient shared = client.shared();
+        LockClient permits = client.permits(1, 2);
+        return List.of(
+                look -> client.withLock("a", work(look)),
+                look -> client.withLock("b", held -> seenBy(look, work(look))),
+                look -> client.withLockMany("c", held -> seenBy(look, work(look).concatWith(work(look))))
+                        .last(),
+                look -> client.withLock(List.of("a", "b"), work(look)),
+                look -> client.tryWithLock("c", work(look), work(look)),
+                look -> client.withLock("a", client.withLock("b", work(look))),
+                look -> shared.withLock("d", work(look)),
+                look -> permits.withLock("e", work(look)),
+                look -> client.acquire("b").flatMap(held -> release(held, seenBy(look, work(look)))));
+    }
+
+    private static LockClient client(String address, Scheduler work) {
+        return LockClient.builder(backend(address))
+                .workScheduler(work)
+                .commandTimeout(Lab.LIMIT)
+                .build();
+    }
+
+    private static List<Form> onSchedulersOfTheUser(String address) {
+        return List.of(
+                        Schedulers.newBoundedElastic(4, 100_000, "elastic"),
+                        Schedulers.newParallel("parallel", 2),
+                        Schedulers.fromExecutorService(Executors.newFixedThreadPool(4)))
+                .stream()
+                .map(work -> client(address, work))
+                .<Form>map(client -> look -> client.withLock("f", work(look)))
+                .toList();
+    }
+
+    private static List<Form> ofQuestions(LockClient client) {
+        return List.of(
+                look -> client.events("a")
+                        .takeUntil(event -> event instanceof LockEvent.Acquired)
+                        .doOnNext(event -> look.run())
+                        .flatMap(event -> event instanceof LockEvent.Snapshot
+                                ? client.withLock("a", work(look))
+                                : Mono.just(event))
+                        .last(),
+                look -> client.acquire("g")
+                        .flatMap(held -> Mono.firstWithSignal(
+                                        held.lost().doOnSuccess(end -> look.run()),
+                                        held.release().then(Mono.never()))
+                                .thenReturn("done")),
+                look -> client.awaitRelease("a").thenReturn("done"),
+                look -> client.inspect("a").thenReturn("done"),
+                look -> LeaderElection.of(client, "elected").leadOnce(term -> seenBy(look, work(look))),
+                look -> client.isCurrent("a", 1024).thenReturn("done"));
+    }
+
+    private static List<Form> ofVertx(VertxLockClient... clients) {
+        List<Form> forms = new ArrayList<>();
+        for (VertxLockClient client : clients) {
+            forms.add(look -> mono(() -> client.withLock("v", () -> seenBy(look, later()))));
+            forms.add(look -> mono(() -> client.acquire("w").compose(held -> seenBy(look, held.release()))));
+            forms.add(look ->
+                    mono(() -> client.withLock("v", () -> seenBy(look, later())).onComplete(end -> look.run())));
+        }
+        return forms;
+    }
+
+    private static Future<Object> later() {
+        Promise<Object> promise = Promise.promise();
+        var unused = Vertx.currentContext().owner().setTimer(1, now -> promise.complete("done"));
+        return promise.future();
+    }
+
+    private static <T> Mono<Object> mono(Supplier<Future<T>> future) {
+        return Mono.defer(() -> Mono.fromCompletionStage(future.get().toCompletionStage()))
+                .thenReturn("done");
+    }
+
+    private static Mono<Object> release(LockHandle held, Mono<Object> work) {
+        return work.flatMap(value -> held.release().thenReturn(value));
+    }
+
+    private static <T> T seenBy(Runnable look, T value) {
+        look.run();
+        return value;
+    }
+
+    private static Mono<Object> work(Runnable look) {
+        return Mono.<Object>fromCallable(() -> seenBy(look, "done"))
+                .delayElement(Duration.ofMillis(1))
+                .doOnNext(value -> look.run());
+    }
+
+    /** A flow without a trace may see none. */
+    private static Mono<Object> flow(int number, boolean isTraced, Form form, String name, Map<String, Integer> seen) {
+        return Mono.<Object>create(sink -> {
+                    Span span =
+                            isTraced ? TRACER.spanBuilder("flow").setNoParent().startSpan() : Span.getInvalid();
+                    String user = isTraced ? "user " + number : "none";
+                    Consumer<String> look = where -> note(seen, where, traceOf(span), user);
+                    Context own = isTraced
+                            ? Context.root()
+                                    .with(span)
+                                    .with(Baggage.builder().put("user", user).build())
+                            : Context.root();
+                    Scope scope = own.makeCurrent();
+                    try {
+                        var unusedSink = sink.onDispose(form.apply(() -> look.accept(name))
+                                .doOnNext(value -> look.accept(name + " afterwards"))
+                                .doFinally(signal -> span.end())
+                                .subscribe(sink::success, sink::error));
+                    } finally {
+                        scope.close();
+                    }
+                })
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private static void note(Map<String, Integer> seen, String where, String trace, String user) {
+        String now = Baggage.current().getEntryValue("user");
+        boolean isOwn = traceOf(Span.current()).equals(trace) && user.equals(now == null ? "none" : now);
+        synchronized (seen) {
+            seen.merge((isOwn ? "its own in " : "ANOTHER'S in ") + where, 1, Integer::sum);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package io.github.reactivelock.simulation;
+
+import java.io.Serial;
+
+/** What a store that refuses a claim says to it, and to no other. */
+final class Refusal extends RuntimeException {
+
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    final String claim;
+
+    Refusal(String claim) {
+        super("the store refuses claim " + claim);
+        this.claim = claim;
+    }
+}
