@@ -1,5 +1,13 @@
 package io.github.reactivelock.benchmarks;
 
+import io.github.reactivelock.benchmarks.report.Document;
+import io.github.reactivelock.benchmarks.report.Machine;
+import io.github.reactivelock.benchmarks.report.Report;
+import io.github.reactivelock.benchmarks.report.Table;
+import io.github.reactivelock.benchmarks.report.Target;
+import io.github.reactivelock.benchmarks.scenario.Bench;
+import io.github.reactivelock.benchmarks.scenario.Pace;
+import io.github.reactivelock.benchmarks.scenario.Scenario;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,7 +76,7 @@ final class Benchmarks implements Callable<Integer> {
                 try {
                     scenario.run(bench, report);
                 } catch (RuntimeException e) {
-                    report.missing(scenario, e);
+                    report.missing(scenario.name(), e);
                     bench.disband();
                 }
             }

@@ -1,17 +1,28 @@
 package io.github.reactivelock.benchmarks;
 
-import static io.github.reactivelock.benchmarks.Sides.*;
+import static io.github.reactivelock.benchmarks.side.Sides.*;
 
-import io.github.reactivelock.benchmarks.Bench.Store;
-import java.time.Duration;
+import io.github.reactivelock.benchmarks.client.Load;
+import io.github.reactivelock.benchmarks.report.Metric;
+import io.github.reactivelock.benchmarks.scenario.FirstLock;
+import io.github.reactivelock.benchmarks.scenario.Inside;
+import io.github.reactivelock.benchmarks.scenario.Memory;
+import io.github.reactivelock.benchmarks.scenario.Profile;
+import io.github.reactivelock.benchmarks.scenario.Race;
+import io.github.reactivelock.benchmarks.scenario.Recall;
+import io.github.reactivelock.benchmarks.scenario.Renewal;
+import io.github.reactivelock.benchmarks.scenario.Scale;
+import io.github.reactivelock.benchmarks.scenario.Scenario;
+import io.github.reactivelock.benchmarks.scenario.Several;
+import io.github.reactivelock.benchmarks.scenario.Waited;
+import io.github.reactivelock.benchmarks.server.Store;
+import io.github.reactivelock.benchmarks.webflux.Tallies;
+import io.github.reactivelock.benchmarks.webflux.WebFlux;
 import java.util.List;
 import java.util.Locale;
 
 /** All scenarios. */
 final class Scenarios {
-
-    /** For how long a process may pass a lock on among its own flows, by default. */
-    static final Duration BUDGET = Duration.ofMillis(50);
 
     private static final List<String> CONTENDERS =
             List.of(OURS, REDISSON_ASYNC, REDISSON_REACTIVE, REDISSON_FAIR, SPRING);
