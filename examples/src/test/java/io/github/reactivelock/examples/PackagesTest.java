@@ -12,9 +12,16 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,14 +29,17 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What holds for the packages of every module that this one depends on: all that are published, without that for
- * Kotlin. It does not see the command line, the benchmarks, the faults and the simulation.
+ * What holds for packages. Classes are those of the modules that this one depends on: all that are published, without
+ * that for Kotlin. The command line, the benchmarks, the faults and the simulation are seen by their imports.
  */
 class PackagesTest {
 
     private static final String ROOT = "io.github.reactivelock";
     /** Of the core's root package these make an engine; the engine sees what else is there, and not them. */
     private static final Set<String> DOOR = Set.of(ROOT + ".LockClient", ROOT + ".LockClientBuilder");
+
+    private static final Pattern IMPORT =
+            Pattern.compile("(?m)^import (?:static )?(io\\.github\\.reactivelock[a-z0-9.]*)\\.[A-Z]");
 
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -56,6 +66,45 @@ class PackagesTest {
                 .should()
                 .beFreeOfCycles()
                 .check(MAIN);
+    }
+
+    /** All but the core, whose door is a package of its own only to the test above. */
+    static Stream<Path> sources() throws IOException {
+        try (Stream<Path> modules = Files.list(Path.of(".."))) {
+            return modules
+                    .filter(module -> !module.endsWith("reactive-lock-core"))
+                    .flatMap(module -> Stream.of("java", "kotlin").map(module.resolve("src/main")::resolve))
+                    .filter(Files::isDirectory)
+                    .toList()
+                    .stream();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("sources")
+    void noModuleImportsInACircle(Path sources) throws IOException {
+        Map<String, Set<String>> open = imports(sources);
+        assertThat(open).isNotEmpty();
+        boolean goesOn = true;
+        while (goesOn) {
+            Set<String> left = Set.copyOf(open.keySet());
+            goesOn = open.values().removeIf(seen -> seen.stream().noneMatch(left::contains));
+        }
+        assertThat(open.keySet()).as("packages on a circle, or that see one").isEmpty();
+    }
+
+    /** What each package of a module imports of ours. */
+    private static Map<String, Set<String>> imports(Path sources) throws IOException {
+        Map<String, Set<String>> imports = new TreeMap<>();
+        try (Stream<Path> all = Files.walk(sources)) {
+            for (Path file : all.filter(Files::isRegularFile).toList()) {
+                String home = sources.relativize(file.getParent()).toString().replace('/', '.');
+                Set<String> seen = imports.computeIfAbsent(home, name -> new TreeSet<>());
+                IMPORT.matcher(Files.readString(file)).results().forEach(line -> seen.add(line.group(1)));
+                seen.remove(home);
+            }
+        }
+        return imports;
     }
 
     @Test
