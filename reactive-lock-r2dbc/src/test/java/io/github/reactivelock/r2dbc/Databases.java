@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.reactivestreams.Publisher;
 import reactor.core.Exceptions;
@@ -140,19 +141,32 @@ record Databases(String url, Runnable end) implements AutoCloseable {
 
     /** Each connection carries out a statement before anything else. */
     static ConnectionFactory beginningWith(String statement, ConnectionFactory real) {
-        return new ConnectionFactory() {
-            @Override
-            public Publisher<? extends Connection> create() {
-                return Mono.from(real.create())
+        return of(
+                real.getMetadata(),
+                Mono.defer(() -> Mono.from(real.create()))
                         .flatMap(opened -> Flux.from(
                                         opened.createStatement(statement).execute())
                                 .concatMap(Result::getRowsUpdated)
-                                .then(Mono.just(opened)));
+                                .then(Mono.just(opened))));
+    }
+
+    /** New connections go where it leads at the time, and open ones stay where they are. */
+    static ConnectionFactory leadingTo(AtomicReference<ConnectionFactory> target) {
+        return of(
+                target.get().getMetadata(),
+                Mono.defer(() -> Mono.from(target.get().create())));
+    }
+
+    private static ConnectionFactory of(ConnectionFactoryMetadata metadata, Mono<? extends Connection> opened) {
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return opened;
             }
 
             @Override
             public ConnectionFactoryMetadata getMetadata() {
-                return real.getMetadata();
+                return metadata;
             }
         };
     }

@@ -9,10 +9,8 @@ import io.github.reactivelock.testservers.PgBouncer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.pool.ConnectionPool;
-import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
-import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -22,7 +20,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /** A lock is kept only while its client hears that others call it back. */
@@ -82,28 +79,13 @@ class KeptWhileHeardTest {
         keeping.close().then(other.close()).block(Databases.LIMIT);
     }
 
-    private static ConnectionFactory leadingTo(AtomicReference<ConnectionFactory> target) {
-        ConnectionFactoryMetadata metadata = target.get().getMetadata();
-        return new ConnectionFactory() {
-            @Override
-            public Publisher<? extends Connection> create() {
-                return Mono.defer(() -> Mono.from(target.get().create()));
-            }
-
-            @Override
-            public ConnectionFactoryMetadata getMetadata() {
-                return metadata;
-            }
-        };
-    }
-
     /** The pool has its connections before; what listens is opened beside it, and breaks. */
     @ParameterizedTest(autoCloseArguments = false)
     @MethodSource("databases")
     void whatIsKeptGoesBackWhenTheConnectionThatHearsBreaks(Databases database) {
         try (TcpProxy proxy = TcpProxy.to(database.port())) {
             AtomicReference<ConnectionFactory> target = new AtomicReference<>(database.factory());
-            ConnectionPool pool = Databases.pool(leadingTo(target), 4, 4);
+            ConnectionPool pool = Databases.pool(Databases.leadingTo(target), 4, 4);
             assertThat(pool.warmup().block(Databases.LIMIT)).isEqualTo(4);
             target.set(database.through(proxy).factory());
             LockClient keeping = Databases.client(R2dbcLockBackend.using(pool, Databases.PATIENT))

@@ -5,14 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
-import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
-import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /** A proxy that leads new connections to another PostgreSQL and leaves open ones where they are. */
@@ -20,21 +17,6 @@ class SwitchOverTest {
 
     private static <T> T get(Mono<T> answer) {
         return answer.block(Databases.LIMIT);
-    }
-
-    private static ConnectionFactory leadingTo(AtomicReference<ConnectionFactory> target) {
-        ConnectionFactoryMetadata metadata = target.get().getMetadata();
-        return new ConnectionFactory() {
-            @Override
-            public Publisher<? extends Connection> create() {
-                return Mono.defer(() -> Mono.from(target.get().create()));
-            }
-
-            @Override
-            public ConnectionFactoryMetadata getMetadata() {
-                return metadata;
-            }
-        };
     }
 
     private static boolean isTold(Queue<Signal> told, Claim claim) {
@@ -51,7 +33,7 @@ class SwitchOverTest {
             next.createTables();
             ConnectionFactory newFactory = next.factory();
             AtomicReference<ConnectionFactory> target = new AtomicReference<>(old.factory());
-            R2dbcLockBackend far = R2dbcLockBackend.using(leadingTo(target), Databases.PATIENT);
+            R2dbcLockBackend far = R2dbcLockBackend.using(Databases.leadingTo(target), Databases.PATIENT);
             Queue<Signal> told = new ConcurrentLinkedQueue<>();
             var listening = far.signals().subscribe(told::add, error -> {});
             Databases.until("pushes arrive", () -> told.contains(new Signal.Reconnected()));
@@ -83,7 +65,7 @@ class SwitchOverTest {
     private static boolean isTriedBeforeItsTime(Databases old, Databases next) {
         long begun = System.nanoTime();
         AtomicReference<ConnectionFactory> target = new AtomicReference<>(old.factory());
-        Tapped tapped = Tapped.of(leadingTo(target));
+        Tapped tapped = Tapped.of(Databases.leadingTo(target));
         R2dbcLockBackend far = R2dbcLockBackend.using(tapped, Databases.PATIENT);
         Queue<Signal> told = new ConcurrentLinkedQueue<>();
         var listening = far.signals().subscribe(told::add, error -> {});
