@@ -37,10 +37,12 @@ public final class AdvisoryLocks {
     private static final Duration LOOK = Duration.ofSeconds(1);
 
     private final Database database;
+    private final UserWork userWork;
     private final Duration limit;
 
     private AdvisoryLocks(Database database, Duration limit) {
         this.database = database;
+        this.userWork = new UserWork(database);
         this.limit = limit;
     }
 
@@ -104,12 +106,12 @@ public final class AdvisoryLocks {
         String name = name(key);
         return outside(
                 key,
-                database.inTransaction(
+                userWork.inTransaction(
                         connected(),
                         session ->
                                 inTime(Mono.from(session.connection().beginTransaction(IsolationLevel.READ_COMMITTED))
                                         .then(asked(session.connection(), "advisory_take", name))),
-                        connection -> database.whileConnected(connection, lock(key), work.apply(connection))));
+                        connection -> userWork.whileConnected(connection, lock(key), work.apply(connection))));
     }
 
     /**
@@ -129,7 +131,7 @@ public final class AdvisoryLocks {
         String name = name(key);
         return outside(
                 key,
-                database.overWhole(course -> Mono.usingWhen(
+                userWork.overWhole(course -> Mono.usingWhen(
                         connected().map(Held::new),
                         held -> {
                             course.lend();
@@ -182,20 +184,20 @@ public final class AdvisoryLocks {
                 .filter(answered -> !answered)
                 .next()
                 .publishOn(DriverThreads.forUsers())
-                .then(Mono.error(() -> new Database.Ended(lock(key))));
-        return database.whileConnected(connection, lock(key), Mono.firstWithSignal(work, silent));
+                .then(Mono.error(() -> new UserWork.Ended(lock(key))));
+        return userWork.whileConnected(connection, lock(key), Mono.firstWithSignal(work, silent));
     }
 
     private Mono<Void> freed(Held held, String key, String name, @Nullable Throwable failure) {
         return Mono.defer(() -> {
             held.known = Known.UNKNOWN;
-            if (failure instanceof Database.Ended) {
+            if (failure instanceof UserWork.Ended) {
                 return Mono.empty();
             }
             return kept(held.connection, "advisory_free", name)
                     .onErrorReturn(false)
                     .doOnNext(wasHeld -> held.known = wasHeld ? Known.FREE : Known.UNKNOWN)
-                    .flatMap(wasHeld -> wasHeld ? Mono.empty() : Mono.error(new Database.Ended(lock(key))));
+                    .flatMap(wasHeld -> wasHeld ? Mono.empty() : Mono.error(new UserWork.Ended(lock(key))));
         });
     }
 

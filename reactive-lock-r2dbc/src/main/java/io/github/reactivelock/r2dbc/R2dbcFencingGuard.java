@@ -47,6 +47,7 @@ public final class R2dbcFencingGuard {
     private record Column(String table, String key, String token) {}
 
     private final Database database;
+    private final UserWork userWork;
     private final @Nullable Column column;
     /** Read when the guard is made, because it asks on the driver's event loop. */
     private final Map<Dialect, Sql> statements;
@@ -60,6 +61,7 @@ public final class R2dbcFencingGuard {
 
     private R2dbcFencingGuard(Database database, @Nullable Column column, Map<Dialect, Sql> statements) {
         this.database = database;
+        this.userWork = new UserWork(database);
         this.column = column;
         this.statements = statements;
     }
@@ -118,7 +120,7 @@ public final class R2dbcFencingGuard {
 
     private <T> Mono<T> written(
             Object resource, Function<Connection, Mono<Void>> check, Function<Connection, Mono<T>> change) {
-        Mono<T> written = database.inTransaction(
+        Mono<T> written = userWork.inTransaction(
                 connected(resource),
                 session -> Mono.from(session.connection().beginTransaction(IsolationLevel.READ_COMMITTED))
                         .then(check.apply(session.connection()))

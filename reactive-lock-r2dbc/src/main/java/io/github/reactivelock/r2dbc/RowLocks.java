@@ -48,11 +48,13 @@ public final class RowLocks {
 
     private final Sql sql;
     private final Database connections;
+    private final UserWork userWork;
     private final Sweep sweep;
     private final Duration waitTimeout;
 
     private RowLocks(ConnectionFactory pool, R2dbcBackendOptions options, Duration waitTimeout) {
         this.connections = new Database(pool, options);
+        this.userWork = new UserWork(connections);
         this.sql = connections.sql;
         this.sweep = Sweep.ofRows(connections);
         this.waitTimeout = waitTimeout;
@@ -113,10 +115,10 @@ public final class RowLocks {
      */
     public <T> Mono<T> withRowLock(String key, Function<Connection, Mono<T>> work) {
         byte[] name = checked(key);
-        Mono<T> locked = connections.inTransaction(
+        Mono<T> locked = userWork.inTransaction(
                 connected(key),
                 session -> locked(key, name, session).thenReturn(true),
-                connection -> connections.whileConnected(connection, "row lock '" + key + "'", work.apply(connection)));
+                connection -> userWork.whileConnected(connection, "row lock '" + key + "'", work.apply(connection)));
         return Mono.<T>deferContextual(context -> {
                     if (Surroundings.isInTransaction(context, connections.factory)) {
                         return Mono.error(new IllegalStateException(

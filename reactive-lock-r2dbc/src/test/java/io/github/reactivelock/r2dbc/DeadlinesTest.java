@@ -121,7 +121,7 @@ class DeadlinesTest {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         AtomicLong paused = new AtomicLong();
         Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
-        Database.Course course = new Database.Course(Duration.ofSeconds(2), pauses);
+        UserWork.Course course = new UserWork.Course(Duration.ofSeconds(2), pauses);
         Throwable startingUp = new R2dbcTransientResourceException("the database system is starting up", "57P03");
 
         timer.advanceTimeBy(Duration.ofSeconds(1));
