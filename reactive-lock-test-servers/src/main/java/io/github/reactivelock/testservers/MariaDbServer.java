@@ -1,8 +1,5 @@
 package io.github.reactivelock.testservers;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.Socket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,10 +10,9 @@ import java.util.List;
  * user {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at the latest. The methods
  * block; they are for test threads.
  */
-public final class MariaDbServer extends TestServer {
+public final class MariaDbServer extends MySqlProtocolServer {
 
     private static final String IMAGE = System.getProperty("reactivelock.mariadb.image", "mariadb:11.4");
-    private static final int GREETING = 10;
 
     private static final class Found {
         static final DatabaseProgram PROGRAM = DatabaseProgram.find(
@@ -28,12 +24,8 @@ public final class MariaDbServer extends TestServer {
                 Path.of("/usr/bin"));
     }
 
-    private final int port = Loopback.freePort();
-    private final List<String> config;
-
     private MariaDbServer(List<String> config) {
-        super(Scratch.directory("mariadb"));
-        this.config = config;
+        super(Scratch.directory("mariadb"), config);
         if (!Found.PROGRAM.isInDocker) {
             Found.PROGRAM.make(
                     "mariadb-install-db",
@@ -59,32 +51,6 @@ public final class MariaDbServer extends TestServer {
         return new MariaDbServer(List.of(config));
     }
 
-    /**
-     * Where it listens, always at 127.0.0.1; the same after a restart.
-     *
-     * @return the port
-     */
-    public int port() {
-        Found.PROGRAM.met("mariadb", IMAGE);
-        return port;
-    }
-
-    /**
-     * Its address for R2DBC.
-     *
-     * @param driver the driver's name: {@code mariadb} or {@code mysql}
-     * @return a URL with user and the database {@code mysql}, which needs no password
-     */
-    public String url(String driver) {
-        return "r2dbc:" + driver + "://root@127.0.0.1:" + port() + "/mysql";
-    }
-
-    /** Kills the server if it runs, and starts it again on the same port with its data. */
-    public void restart() {
-        killIfRunning();
-        running = run();
-    }
-
     private static String data(Path directory) {
         return directory + "/data";
     }
@@ -94,7 +60,13 @@ public final class MariaDbServer extends TestServer {
         return "--tmpdir=" + directory;
     }
 
-    private Running run() {
+    @Override
+    void met() {
+        Found.PROGRAM.met("mariadb", IMAGE);
+    }
+
+    @Override
+    Running run() {
         List<String> options = new ArrayList<>(List.of("--no-defaults", "--port=" + port));
         options.addAll(List.of("--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=16M"));
         options.addAll(List.of("--sync-binlog=0", "--skip-name-resolve", "--performance-schema=OFF"));
@@ -112,18 +84,7 @@ public final class MariaDbServer extends TestServer {
             options.addAll(config);
             started = ServerProcess.start("mariadbd", directory, port, Found.PROGRAM.command("mariadbd", options));
         }
-        awaitReady(started, () -> greets(port), "MariaDB did not answer");
+        awaitReady(started, this::greets, "MariaDB did not answer");
         return started;
-    }
-
-    /** The first packet is a greeting of protocol 10, or an error; MySQL says the same when it is ready. */
-    static boolean greets(int port) {
-        try (Socket socket = new Socket(Loopback.address(), port)) {
-            socket.setSoTimeout(5_000);
-            InputStream in = socket.getInputStream();
-            return in.readNBytes(4).length == 4 && in.read() == GREETING;
-        } catch (IOException notYet) {
-            return false;
-        }
     }
 }

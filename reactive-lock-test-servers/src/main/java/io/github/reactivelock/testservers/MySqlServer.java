@@ -13,7 +13,7 @@ import java.util.List;
  * skipped unnoticed. The user {@code root} needs no password, and nothing waits for the disk. It ends with this JVM at
  * the latest. The methods block; they are for test threads.
  */
-public final class MySqlServer extends TestServer {
+public final class MySqlServer extends MySqlProtocolServer {
 
     private static final String IMAGE = System.getProperty("reactivelock.mysql.image", "mysql:8.4");
 
@@ -22,12 +22,8 @@ public final class MySqlServer extends TestServer {
                 "reactivelock.mysql", "mysqld", "mysql", "none in stable; config/newest-servers mysql");
     }
 
-    private final int port = Loopback.freePort();
-    private final List<String> config;
-
     private MySqlServer(List<String> config) {
-        super(Scratch.directory("mysql"));
-        this.config = config;
+        super(Scratch.directory("mysql"), config);
         if (!Found.PROGRAM.isInDocker) {
             Found.PROGRAM.make("mysqld", directory, made -> {
                 List<String> options = new ArrayList<>(ownFiles(made));
@@ -47,32 +43,6 @@ public final class MySqlServer extends TestServer {
      */
     public static MySqlServer start(String... config) {
         return new MySqlServer(List.of(config));
-    }
-
-    /**
-     * Where it listens, always at 127.0.0.1; the same after a restart.
-     *
-     * @return the port
-     */
-    public int port() {
-        Found.PROGRAM.met("mysql", IMAGE);
-        return port;
-    }
-
-    /**
-     * Its address for R2DBC.
-     *
-     * @param driver the driver's name: {@code mysql} or {@code mariadb}
-     * @return a URL with user and the database {@code mysql}, which needs no password
-     */
-    public String url(String driver) {
-        return "r2dbc:" + driver + "://root@127.0.0.1:" + port() + "/mysql";
-    }
-
-    /** Kills the server if it runs, and starts it again on the same port with its data. */
-    public void restart() {
-        killIfRunning();
-        running = run();
     }
 
     private static String rootFromEverywhere(Path directory) {
@@ -98,7 +68,13 @@ public final class MySqlServer extends TestServer {
                 "--mysqlx=OFF");
     }
 
-    private Running run() {
+    @Override
+    void met() {
+        Found.PROGRAM.met("mysql", IMAGE);
+    }
+
+    @Override
+    Running run() {
         List<String> options = new ArrayList<>(List.of("--port=" + port, "--innodb-flush-log-at-trx-commit=0"));
         options.addAll(List.of("--skip-name-resolve", "--performance-schema=OFF"));
         Running started;
@@ -115,7 +91,7 @@ public final class MySqlServer extends TestServer {
             options.addAll(config);
             started = ServerProcess.start("mysqld", directory, port, Found.PROGRAM.command("mysqld", options));
         }
-        awaitReady(started, () -> MariaDbServer.greets(port), "MySQL did not answer");
+        awaitReady(started, this::greets, "MySQL did not answer");
         return started;
     }
 }
