@@ -46,7 +46,7 @@ final class Agents {
 
     private static final Logger log = LoggerFactory.getLogger(Agents.class);
 
-    /** An agent takes 200 connections from one address, unless it is told otherwise. */
+    /** An agent takes 200 connections from one address, unless its configuration has another number. */
     static final int COMMANDS = 48;
 
     /** For questions about holds, which stand behind no others. */

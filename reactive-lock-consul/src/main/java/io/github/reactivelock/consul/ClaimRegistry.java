@@ -199,7 +199,7 @@ final class ClaimRegistry {
         return Mono.just(new ClaimResult.Queued(state.claim().lease(), position.behind(), key.newestTokenBefore()));
     }
 
-    /** What is told of the lease is counted from when this was asked, and the session lasts longer than that. */
+    /** The lease counts from when this was asked, and the session lasts longer than that. */
     private Mono<ClaimResult> granted(ClaimState state, Entry key, boolean mayRepeat) {
         return session.freshened(key.session()).flatMap(alive -> {
             if (!alive) {
@@ -243,7 +243,7 @@ final class ClaimRegistry {
                                 .filter(queue -> queue.places().size() > 1
                                         && queue.position(claim.id()).isIn())
                                 .<Signal>map(queue -> new Signal.Recall(claim.id()))
-                                .onErrorComplete(), // the next question of the one that waits is told
+                                .onErrorComplete(), // the next question of the one that waits gets it
                         AT_ONCE);
     }
 

@@ -14,7 +14,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** What Consul is told and tells, as it travels. Nothing is bound to types by reflection. */
+/** Questions to Consul and its answers, as they travel. Nothing is bound to types by reflection. */
 final class Json {
 
     private static final JsonFactory FACTORY = new JsonFactory();

@@ -77,7 +77,7 @@ final class Session {
         this.options = options;
     }
 
-    /** Adds one who is told the ids of sessions that have ended. */
+    /** Adds a listener, which gets the ids of sessions that have ended. */
     void onEnd(Consumer<String> listener) {
         listeners.add(listener);
     }

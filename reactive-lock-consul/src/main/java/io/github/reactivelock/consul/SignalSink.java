@@ -44,7 +44,7 @@ final class SignalSink {
         }
     }
 
-    /** What a client is told of a claim that it should give back. */
+    /** A notice for a client that should give a claim back. */
     static String recall(String claimId) {
         return RECALL + claimId;
     }

@@ -110,7 +110,7 @@ record KeyLayout(String prefix) {
         return bytes(prefix + "/!" + session);
     }
 
-    /** Where a client is told which of its claims is called back. No marker of a lease has that name. */
+    /** The notice that names the claim of a client which is called back. No marker of a lease has that name. */
     static ByteSequence recalls(ByteSequence notice) {
         return notice.concat(bytes("!recall"));
     }

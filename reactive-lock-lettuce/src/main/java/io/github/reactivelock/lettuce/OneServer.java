@@ -38,7 +38,7 @@ final class OneServer implements ConnectionSource<StatefulRedisConnection<String
         return isWatched;
     }
 
-    /** Of a primary that is looked for, with the server that was found last. */
+    /** Where a primary is looked for, with the server that was found last. */
     @Override
     public String server() {
         return name + found;

@@ -46,7 +46,7 @@ final class Cleaner {
         }
     }
 
-    /** One of the turns that follow each other; a failure is told, and the next one tries again. */
+    /** One of the turns that follow each other; a failure is logged, and the next one tries again. */
     Mono<Void> turn(Duration kept) {
         return Mono.defer(() -> clean(kept)).onErrorResume(this::warned);
     }

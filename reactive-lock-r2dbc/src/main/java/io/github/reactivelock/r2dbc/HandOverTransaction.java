@@ -191,7 +191,7 @@ final class HandOverTransaction {
         return tell(client, new Signal.Suspect(claimId, LossReason.FORCED));
     }
 
-    /** A client of others is told of what it was given when that is certain, if the transaction does not tell it. */
+    /** A client of others hears what it was given when that is certain, if the transaction does not tell it. */
     void tellOthers(String client) {
         served.add(client);
     }

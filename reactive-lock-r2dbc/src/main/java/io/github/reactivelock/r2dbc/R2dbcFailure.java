@@ -100,7 +100,7 @@ final class R2dbcFailure extends RuntimeException {
     }
 
     /**
-     * Whether the connection is over. A lost connection has a state that says so, or neither a state nor a code. What
+     * Whether the connection is over. A lost connection has a state of its own, or neither a state nor a code. What
      * has only a code is an answer of the server: MySQL's driver throws the states away of errors that it does not
      * know, and gives them the type of a lost connection.
      */

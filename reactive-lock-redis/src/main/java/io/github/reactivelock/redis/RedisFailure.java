@@ -172,7 +172,7 @@ final class RedisFailure extends RuntimeException {
         return explain(connection, connection.server(), prefix, error);
     }
 
-    /** Of one server, which a cluster has several of. */
+    /** The same for one server of a cluster. */
     static Throwable explain(RedisConnection connection, String server, String prefix, Throwable error) {
         if (error instanceof RedisFailure || error instanceof SignalsRefusedException) {
             return error;

@@ -63,9 +63,10 @@ import reactor.core.scheduler.Scheduler;
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
  *       RedisBackendOptions#withShardedChannels}, one channel for every lock that is waited for, in the lock's slot.
- *   <li><b>Recalls.</b> A claim that can be called back says so behind its name, and the owner's key keeps it. One that
- *       is queued behind such an owner, or asks again, publishes a recall on the owner's channel in the same call.
- *       A try does so too if none waits, and is queued then. Not with sharded channels, which belong to waiting claims.
+ *   <li><b>Recalls.</b> A claim that can be called back has a mark behind its name, which the owner's key keeps.
+ *       One that is queued behind such an owner, or asks again, publishes a recall on the owner's channel in the same
+ *       call. A try does so too if none waits, and is queued then. Not with sharded channels, which belong to waiting
+ *       claims.
  *   <li><b>Replicas.</b> With {@link RedisBackendOptions#withReplicas}, a claim that was granted is renewed once more
  *   and that
  *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.

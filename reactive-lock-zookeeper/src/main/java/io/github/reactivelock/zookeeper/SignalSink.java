@@ -45,7 +45,7 @@ final class SignalSink {
         listeners.push(signal);
     }
 
-    /** What a client is told of a claim that it should give back. */
+    /** A notice for a client that should give a claim back. */
     static String recall(String claimId) {
         return RECALL + claimId;
     }
