@@ -163,18 +163,25 @@ final class Observer {
     Mono<Boolean> forceRelease(String key, long fencingToken) {
         return nodes.holder(key, fencingToken)
                 .flatMap(held -> end(
+                        key,
                         held.read().node().path(),
                         held.place().claimId(),
                         held.read().content().client()))
                 .defaultIfEmpty(false);
     }
 
-    private Mono<Boolean> end(String path, String claimId, String session) {
+    private Mono<Boolean> end(String key, String path, String claimId, String session) {
         int interruptions = connection.interruptions();
-        return nodes.delete(path)
-                // Curator may have repeated a deletion whose answer was lost.
-                .map(deleted -> deleted || connection.interruptions() != interruptions)
-                .delayUntil(ended -> ended ? tell(session, claimId) : Mono.empty());
+        return nodes.delete(path).flatMap(deleted -> {
+            if (!deleted && connection.interruptions() == interruptions) {
+                return Mono.just(false);
+            }
+            // Curator may have repeated a deletion whose answer was lost, or the holder has released the lock.
+            Mono<Boolean> told = deleted
+                    ? Mono.just(true)
+                    : Mono.error(() -> ZooKeeperFailure.unclear(connection.servers(), "'" + key + "' was still held"));
+            return tell(session, claimId).then(told);
+        });
     }
 
     private Mono<Void> tell(String session, String claimId) {

@@ -41,6 +41,13 @@ final class ZooKeeperFailure extends RuntimeException {
         return new ZooKeeperFailure("this ZooKeeper lock backend is closed", new IllegalStateException());
     }
 
+    static ZooKeeperFailure unclear(String servers, String what) {
+        return new ZooKeeperFailure(
+                "ZooKeeper at " + servers + " may have been asked twice, because the connection broke, and it is not"
+                        + " known whether " + what,
+                new IllegalStateException());
+    }
+
     static ZooKeeperFailure tooMany(String servers, String path, int names) {
         return new ZooKeeperFailure(
                 "ZooKeeper at " + servers + " has " + names + " nodes below " + path

@@ -30,6 +30,7 @@ final class GatedClient implements ClientSource {
     private final AtomicInteger mostLooksUnanswered = new AtomicInteger();
     private final Queue<Runnable> before = new ArrayDeque<>();
     private boolean isShut;
+    private Runnable beforeDeletion = () -> {};
 
     GatedClient(String servers) {
         this.servers = servers;
@@ -76,6 +77,17 @@ final class GatedClient implements ClientSource {
         before.clear();
     }
 
+    /** What happens once, before a deletion is sent. */
+    synchronized void beforeDeletion(Runnable step) {
+        beforeDeletion = step;
+    }
+
+    private synchronized Runnable takeBeforeDeletion() {
+        Runnable taken = beforeDeletion;
+        beforeDeletion = () -> {};
+        return taken;
+    }
+
     /** How many questions of a kind Curator put, also those before the gate. */
     int asked(String kind) {
         return asked.getOrDefault(kind, new AtomicInteger()).get();
@@ -120,6 +132,7 @@ final class GatedClient implements ClientSource {
 
         @Override
         public void delete(String path, int version, AsyncCallback.VoidCallback answer, Object context) {
+            takeBeforeDeletion().run();
             pass("delete", () -> super.delete(path, version, answer, context));
         }
 
