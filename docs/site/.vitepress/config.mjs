@@ -83,6 +83,7 @@ const sidebar = [
     text: 'Evidence',
     items: [
       { text: 'Guarantees', link: '/guarantees' },
+      { text: 'Faults that were tried', link: '/faults' },
       { text: 'Performance', link: '/performance' },
       { text: 'Soak and simulation', link: '/soak' },
       { text: 'Models', link: '/models' },
