@@ -26,7 +26,7 @@ import reactor.core.publisher.Flux;
  */
 class GuaranteesDocumentTest {
 
-    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+    static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
     private static final Pattern NAMED = Pattern.compile("`(\\w+(?:Test|IT|Cases|Contract))(?:#(\\w+))?`");
 
@@ -68,11 +68,6 @@ class GuaranteesDocumentTest {
 
     /** An entry of the site's sidebar; {@code /} is docs/README.md. */
     private static final Pattern ENTRY = Pattern.compile("link: '(/[^']*)'");
-
-    /** What a page says when it was written before the feature; the annotation and the starter are there. */
-    private static final Pattern DENIAL = Pattern.compile(
-            "(?:no|without an|lacks an) annotation|no (?:spring )?(?:boot )?starter|(?:annotation|starter):? not yet",
-            Pattern.CASE_INSENSITIVE);
 
     /** What a user of Spring reads first; each says that a method can have a lock by its annotation. */
     private static final List<String> DOORS_OF_SPRING = List.of(
@@ -300,21 +295,6 @@ class GuaranteesDocumentTest {
     }
 
     @Test
-    void noPageSaysThatTheAnnotationOrTheStarterIsMissing() throws IOException {
-        List<String> denials = new ArrayList<>();
-        for (Path page : pages()) {
-            boolean history = page.endsWith("CHANGELOG.md") || page.endsWith("defects/README.md");
-            String text = Files.readString(page).replaceAll("\\s+", " ");
-            DENIAL.matcher(history ? "" : text)
-                    .results()
-                    .map(said -> ROOT.relativize(page) + ": " + said.group())
-                    .forEach(denials::add);
-        }
-
-        assertThat(denials).isEmpty();
-    }
-
-    @Test
     void theTableOfPackagesHasEveryPublishedPackageAndPublicTypesOnly() throws IOException {
         List<MatchResult> rows = PACKAGE.matcher(Files.readString(ROOT.resolve("docs/getting-started.md")))
                 .results()
@@ -387,7 +367,7 @@ class GuaranteesDocumentTest {
         return file.toString().endsWith(".md") && !file.startsWith(ROOT.resolve("docs/site"));
     }
 
-    private static List<Path> pages() throws IOException {
+    static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>();
         for (String page :
                 List.of("README", "CHANGELOG", "CONTRIBUTING", "SECURITY", "defects/README", "models/README")) {
