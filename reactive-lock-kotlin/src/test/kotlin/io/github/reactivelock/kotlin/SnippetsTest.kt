@@ -41,7 +41,7 @@ class SnippetsTest {
             .plusElement(root.resolve("README.md"))
             .flatMap { Regex("```kotlin\n((?s).*?)```").findAll(Files.readString(it)) }
             .map { it.groupValues[1] }
-            .filterNot { it.startsWith("implementation(") }
+            .filterNot { it.contains("implementation(") }
     }
 
     /** Indentation and line ends do not count. */

@@ -195,6 +195,13 @@ class GuaranteesDocumentTest {
                     .contains("<version>" + version + "</version>", "reactive-lock-bom:" + version + "\"");
         }
         assertThat(Files.readString(ROOT.resolve("docs/kotlin.md"))).contains("reactive-lock-bom:" + version + "\"");
+        for (String page : List.of("README.md", "docs/getting-started.md", "docs/kotlin.md")) {
+            // Gradle does not look there by itself, and a snapshot is nowhere else.
+            String text = Files.readString(ROOT.resolve(page));
+            assertThat(!version.endsWith("-SNAPSHOT") || text.contains("mavenLocal()"))
+                    .as(page)
+                    .isTrue();
+        }
         int netty = pom.indexOf("<netty.version>") + "<netty.version>".length();
         assertThat(Files.readString(ROOT.resolve("docs/getting-started.md")))
                 .contains("<version>" + pom.substring(netty, pom.indexOf('<', netty)) + "</version>");
