@@ -16,6 +16,7 @@ import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -107,13 +108,9 @@ final class ClaimRegistry {
         }
         // A try looks first, so that it writes nothing at a busy lock.
         return keys.queue(claim.key())
-                .flatMap(queue -> queue.admits(claim.share()) || isAloneAndRecallable(queue)
+                .flatMap(queue -> queue.admitsTry(claim.share())
                         ? make(state, mayRepeat)
                         : release(claim).thenReturn(new ClaimResult.Busy()));
-    }
-
-    private static boolean isAloneAndRecallable(PlaceQueue<Entry> queue) {
-        return queue.places().size() == 1 && queue.places().get(0).isRecallable();
     }
 
     private Mono<ClaimResult> make(ClaimState state, boolean mayRepeat) {
@@ -186,14 +183,11 @@ final class ClaimRegistry {
         if (position.isIn()) {
             return granted(state, key, mayRepeat);
         }
-        Entry owner = present.places().get(0);
-        boolean callsBack = owner.isRecallable() && owner.equals(position.predecessor());
-        if (state.claim().mode() == Claim.Mode.TRY && !callsBack) {
+        Optional<Entry> calledBack = present.calledBackFrom(position);
+        if (state.claim().mode() == Claim.Mode.TRY && calledBack.isEmpty()) {
             return release(state.claim()).thenReturn(new ClaimResult.Busy());
         }
-        if (callsBack) { // those further behind rely on this
-            FireAndForget.run("calling a lock back", recall(owner));
-        }
+        calledBack.ifPresent(owner -> FireAndForget.run("calling a lock back", recall(owner)));
         followers.follow(state, key, position);
         expiries.beginWait(state, key);
         return Mono.just(new ClaimResult.Queued(state.claim().lease(), position.behind(), key.newestTokenBefore()));
@@ -221,30 +215,12 @@ final class ClaimRegistry {
     }
 
     Mono<Void> recall(String key) {
-        return keys.queue(key)
-                .flatMapIterable(PlaceQueue::places)
-                .next()
-                .filter(Entry::isRecallable)
-                .flatMap(this::recall);
+        return followers.recallable(key).flatMap(this::recall);
     }
 
     /** There was notice of a forced release, or of several things of which the last took the place of the others. */
     Flux<Signal> noticed() {
-        return Flux.concat(forced(), calledBack());
-    }
-
-    /** The queues show it, also of a claim that does not know yet that it is in. */
-    private Flux<Signal> calledBack() {
-        return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
-                .map(ClaimState::claim)
-                .filter(Claim::recallable)
-                .flatMap(
-                        claim -> keys.queue(claim.key())
-                                .filter(queue -> queue.places().size() > 1
-                                        && queue.position(claim.id()).isIn())
-                                .<Signal>map(queue -> new Signal.Recall(claim.id()))
-                                .onErrorComplete(), // the next question of the one that waits gets it
-                        AT_ONCE);
+        return Flux.concat(forced(), followers.calledBack(states.values(), AT_ONCE));
     }
 
     /** The keys of all holds show it. */

@@ -44,7 +44,8 @@ record Entry(String key, long created, long modified, long acquired, String sess
         return (long) share.units() << Integer.SIZE | share.capacity();
     }
 
-    boolean isRecallable() {
+    @Override
+    public boolean isRecallable() {
         return flags == RECALLABLE;
     }
 

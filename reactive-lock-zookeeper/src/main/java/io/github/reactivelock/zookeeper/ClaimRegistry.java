@@ -16,6 +16,7 @@ import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.curator.framework.state.ConnectionState;
@@ -99,22 +100,17 @@ final class ClaimRegistry {
     private Mono<ClaimResult> enterIfFree(ClaimState state, boolean mayRepeat) {
         Claim claim = state.claim();
         return nodes.counted(claim.key())
-                .filter(seen -> mayEnter(claim, seen.queue()))
+                .filter(seen -> seen.queue().admitsTry(claim.share()))
                 .switchIfEmpty(Mono.defer(() -> nodes.latestCounted(claim.key())))
                 .flatMap(seen -> {
                     if (seen.queue().has(claim.id())) {
                         state.doubted();
                         return enter(state, mayRepeat);
                     }
-                    return mayEnter(claim, seen.queue())
+                    return seen.queue().admitsTry(claim.share())
                             ? enter(state, mayRepeat, nodes.createIfNext(claim, content(claim), seen.next()))
                             : release(claim).thenReturn(new ClaimResult.Busy());
                 });
-    }
-
-    private static boolean mayEnter(Claim claim, PlaceQueue<SequenceNode> queue) {
-        return queue.admits(claim.share())
-                || (queue.places().size() == 1 && queue.places().get(0).isRecallable());
     }
 
     private Content content(Claim claim) {
@@ -220,14 +216,11 @@ final class ClaimRegistry {
         if (position.isIn()) {
             return tidied.then(Mono.defer(() -> granted(state, node)));
         }
-        SequenceNode owner = queue.places().get(0);
-        boolean callsBack = owner.isRecallable() && owner.equals(position.predecessor());
-        if (state.claim().mode() == Claim.Mode.TRY && !callsBack) {
+        Optional<SequenceNode> calledBack = queue.calledBackFrom(position);
+        if (state.claim().mode() == Claim.Mode.TRY && calledBack.isEmpty()) {
             return tidied.then(release(state.claim())).thenReturn(new ClaimResult.Busy());
         }
-        if (callsBack) { // those further behind rely on this
-            FireAndForget.run("calling a lock back", recall(owner));
-        }
+        calledBack.ifPresent(owner -> FireAndForget.run("calling a lock back", recall(owner)));
         followers.follow(state, node, position);
         return tidied.then(Mono.fromSupplier(() -> queued(state, node, position.behind())));
     }
@@ -257,30 +250,12 @@ final class ClaimRegistry {
     }
 
     Mono<Void> recall(String key) {
-        return nodes.queue(key)
-                .flatMapIterable(PlaceQueue::places)
-                .next()
-                .filter(SequenceNode::isRecallable)
-                .flatMap(this::recall);
+        return followers.recallable(key).flatMap(this::recall);
     }
 
     /** There was notice of a forced release, or of several things of which the last took the place of the others. */
     Flux<Signal> noticed() {
-        return Flux.concat(forced(), calledBack());
-    }
-
-    /** The queues show it, also of a claim that does not know yet that it is in. */
-    private Flux<Signal> calledBack() {
-        return Flux.defer(() -> Flux.fromIterable(List.copyOf(states.values())))
-                .map(ClaimState::claim)
-                .filter(Claim::recallable)
-                .flatMap(
-                        claim -> nodes.queue(claim.key())
-                                .filter(queue -> queue.places().size() > 1
-                                        && queue.position(claim.id()).isIn())
-                                .<Signal>map(queue -> new Signal.Recall(claim.id()))
-                                .onErrorComplete(), // the connection broke, and what is kept goes back then
-                        AT_ONCE);
+        return Flux.concat(forced(), followers.calledBack(states.values(), AT_ONCE));
     }
 
     /** The nodes of all holds show it. */

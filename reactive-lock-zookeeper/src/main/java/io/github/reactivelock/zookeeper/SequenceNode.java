@@ -100,7 +100,8 @@ record SequenceNode(String name, String claimId, Share share, int number, String
         return name.contains(":" + RECALLABLE);
     }
 
-    boolean isRecallable() {
+    @Override
+    public boolean isRecallable() {
         return !recalls.isEmpty();
     }
 

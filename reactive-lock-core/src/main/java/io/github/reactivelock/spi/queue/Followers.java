@@ -1,10 +1,13 @@
 package io.github.reactivelock.spi.queue;
 
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -85,6 +88,37 @@ public final class Followers<P extends Place, E extends ClaimEntry<P>> {
                 .doOnNext(pushes)
                 .then();
         watch.update(FireAndForget.cancellable("waiting in the queue of a lock", news));
+    }
+
+    /**
+     * Looks who has a lock that can be called back.
+     *
+     * @param key the lock's key
+     * @return the first place, or empty if it is free or its owner cannot be called back
+     */
+    public Mono<P> recallable(String key) {
+        return entries.queue(key).flatMapIterable(PlaceQueue::places).next().filter(Place::isRecallable);
+    }
+
+    /**
+     * Looks which claims have been called back, where that may not have been told. The queues show it, also of a claim
+     * that does not know yet that it is in.
+     *
+     * @param states of all claims of this client
+     * @param atOnce how many queues are read together
+     * @return a recall for each that can be called back and has others behind it; what cannot be read is left out
+     */
+    public Flux<Signal> calledBack(Collection<? extends QueuedClaim<P, E>> states, int atOnce) {
+        return Flux.defer(() -> Flux.fromIterable(List.copyOf(states)))
+                .map(QueuedClaim::claim)
+                .filter(Claim::recallable)
+                .flatMap(
+                        claim -> entries.queue(claim.key())
+                                .filter(queue -> queue.places().size() > 1
+                                        && queue.position(claim.id()).isIn())
+                                .<Signal>map(queue -> new Signal.Recall(claim.id()))
+                                .onErrorComplete(),
+                        atOnce);
     }
 
     private static Mono<Long> afterAPause() {

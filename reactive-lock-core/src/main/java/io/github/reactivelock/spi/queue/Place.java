@@ -25,4 +25,13 @@ public interface Place {
      * @return the whole where that cannot be told, so that no other is in beside it
      */
     Share share();
+
+    /**
+     * Tells whether the claim's client takes recalls ({@link io.github.reactivelock.spi.Claim#recallable}).
+     *
+     * @return false unless overridden
+     */
+    default boolean isRecallable() {
+        return false;
+    }
 }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -86,6 +87,28 @@ public final class PlaceQueue<P extends Place> {
      */
     public boolean admits(Share share) {
         return queue.admits(share);
+    }
+
+    /**
+     * Whether a claim that only tries should come: as {@link #admits}, or if it would call the only one back that is
+     * there.
+     *
+     * @param share how much it takes
+     * @return false if it would be refused at once
+     */
+    public boolean admitsTry(Share share) {
+        return admits(share) || (places().size() == 1 && places().get(0).isRecallable());
+    }
+
+    /**
+     * Whom a claim calls back. Those further behind rely on the one that is next.
+     *
+     * @param position of the claim
+     * @return the owner, or empty if that cannot be called back, or another claim is next
+     */
+    public Optional<P> calledBackFrom(QueuePosition<P> position) {
+        return Optional.ofNullable(position.predecessor())
+                .filter(before -> before.isRecallable() && before.equals(places().get(0)));
     }
 
     /**
