@@ -445,8 +445,8 @@ public final class LockClient {
 
     /**
      * Waits until the store can be asked: connects, and asks a question that changes nothing. For a start-up, and
-     * health. Redis and SQL are asked by a write, which fails where no lock would be granted: a replica, a database
-     * that is read only.
+     * health. Stores are asked by a write, which fails where no lock would be granted: a replica, a database that is
+     * read only, a store without a majority.
      *
      * @return completes when the store has answered; fails with {@link LockUnavailableException}, after at most 10
      *     seconds and the command timeout

@@ -131,6 +131,12 @@ final class ClaimKeys {
                 });
     }
 
+    /** Deletes what is not there, which goes the way of a write and changes nothing; fails if it is refused. */
+    Mono<Void> requireWritable(String folder) {
+        return transaction(Rank.LOOK, List.of(Operation.delete(folder)))
+                .flatMap(done -> done.failed().isEmpty() ? Mono.empty() : Mono.error(refused(done)));
+    }
+
     /** One key; empty if it is not there. */
     Mono<Entry> read(String key) {
         return agents.ask(Question.get("kv/" + key + "?consistent"))

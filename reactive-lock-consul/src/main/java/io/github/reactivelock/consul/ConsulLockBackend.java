@@ -219,6 +219,12 @@ public final class ConsulLockBackend implements LockBackend {
         return observer.inspect(key);
     }
 
+    /** By deleting a key that is never there, which needs a majority and the permission to write. */
+    @Override
+    public Mono<Void> probe(String key) {
+        return observer.probe(key);
+    }
+
     /** Consul tells the names of all locks with that prefix in one answer; the locks are read one by one. */
     @Override
     public Mono<LockPage> list(String prefix, String from) {

@@ -39,6 +39,10 @@ final class Observer {
                 .map(queue -> info(key, queue));
     }
 
+    Mono<Void> probe(String key) {
+        return keys.requireWritable(names.lock(key)).then(inspect(key)).then();
+    }
+
     private static LockInfo info(String key, PlaceQueue<Entry> queue) {
         if (queue.held().isEmpty()) {
             return new LockInfo.Free(key);

@@ -87,6 +87,18 @@ class AclTest extends Fixture {
     }
 
     @Test
+    void aTokenThatMayOnlyReadIsToldSoByReady() {
+        Consuls.done(client(with(ConsulServer.ROOT_TOKEN)).ready());
+        LockClient reads =
+                client(with(token("reads", "key_prefix \"reactivelock/\" { policy = \"read\" } " + SESSIONS)));
+
+        assertThat(Consuls.get(reads.inspect(key)).isFree()).isTrue();
+        assertThat(Consuls.error(reads.ready()))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("denies this token");
+    }
+
+    @Test
     void aTransactionThatIsDeniedIsNoLostRace() {
         ConsulLockBackend backend = opened(with(token("sessions", SESSIONS)));
 

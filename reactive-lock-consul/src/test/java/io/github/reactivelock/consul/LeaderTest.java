@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.testservers.ConsulServer;
 import java.time.Duration;
 import java.util.List;
@@ -64,6 +65,28 @@ class LeaderTest {
         leader.restart();
         Consuls.done(holding.close());
         Consuls.done(waiting.close());
+    }
+
+    @Test
+    void withoutAMajorityItIsNotReady() {
+        LockClient client = LockClient.builder(
+                        ConsulLockBackend.connect(members.get(0).uri(), Consuls.patient()))
+                .commandTimeout(Duration.ofSeconds(15))
+                .build();
+        Consuls.done(client.ready());
+        List<ConsulServer> others = members.subList(1, 3);
+        others.forEach(ConsulServer::kill);
+
+        Consuls.until("it is not ready", () -> isUnavailable(client));
+
+        ConsulServer.restart(others);
+        Consuls.done(client.ready());
+        Consuls.done(client.close());
+    }
+
+    /** The leader may answer for as long as it is one. */
+    private static boolean isUnavailable(LockClient client) {
+        return Consuls.get(client.ready().thenReturn(false).onErrorReturn(LockUnavailableException.class, true));
     }
 
     @Test

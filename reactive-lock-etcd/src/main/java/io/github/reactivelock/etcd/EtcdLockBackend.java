@@ -251,6 +251,12 @@ public final class EtcdLockBackend implements LockBackend {
         return observer.inspect(key);
     }
 
+    /** By a transaction that would put a key and never does, which needs a majority, space and the permission to put. */
+    @Override
+    public Mono<Void> probe(String key) {
+        return observer.probe(key);
+    }
+
     /**
      * In the order of names, five hundred claims at a time. A part ends with the last claim, so a lock may be in two.
      */

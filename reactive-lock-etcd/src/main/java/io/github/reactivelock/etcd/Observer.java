@@ -54,6 +54,17 @@ final class Observer {
                 });
     }
 
+    /** A version is never below zero; a transaction is checked for what it would do, too. */
+    Mono<Void> probe(String key) {
+        ByteSequence never = names.notice(key);
+        return etcd.txn(
+                        Rank.LOOK,
+                        txn -> txn.If(new Cmp(never, Cmp.Op.LESS, CmpTarget.version(0)))
+                                .Then(Op.put(never, ByteSequence.EMPTY, PutOption.DEFAULT))
+                                .Else(Op.get(names.lock(key), Ranges.COUNT)))
+                .then();
+    }
+
     private static boolean isWhole(KeyValue claim) {
         return KeyLayout.share(claim.getKey()).isWhole();
     }

@@ -110,6 +110,45 @@ class RefusedTest {
         }
     }
 
+    /** It writes nothing, also where it may. */
+    @Test
+    void aUserWhoMayOnlyReadIsToldSoByReady() {
+        try (EtcdServer server = EtcdServer.start();
+                Client root = Client.builder().endpoints(server.uri()).build()) {
+            LockClient open = client(EtcdLockBackend.connect(List.of(server.uri()), OPTIONS));
+            Etcds.get(open.ready().thenReturn(true));
+            long before = revision(root);
+            Etcds.get(open.ready().thenReturn(true));
+            assertThat(revision(root)).isEqualTo(before);
+            Etcds.get(open.close());
+            Auth auth = root.getAuthClient();
+            Etcds.get(auth.userAdd(KeyLayout.bytes("root"), KeyLayout.bytes("rootpw")));
+            Etcds.get(auth.userGrantRole(KeyLayout.bytes("root"), KeyLayout.bytes("root")));
+            Etcds.get(auth.userAdd(KeyLayout.bytes("locks"), KeyLayout.bytes("s3cret")));
+            Etcds.get(auth.roleAdd(KeyLayout.bytes("reader")));
+            Etcds.get(auth.roleGrantPermission(
+                    KeyLayout.bytes("reader"),
+                    KeyLayout.bytes("reactivelock/"),
+                    KeyLayout.bytes("reactivelock0"),
+                    Permission.Type.READ));
+            Etcds.get(auth.userGrantRole(KeyLayout.bytes("locks"), KeyLayout.bytes("reader")));
+            Etcds.get(auth.authEnable());
+
+            LockClient reads = client(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
+            assertThat(Etcds.get(reads.inspect("k")).isFree()).isTrue();
+            assertThat(Etcds.error(reads.ready()))
+                    .isInstanceOf(LockUnavailableException.class)
+                    .hasMessageContaining("denies this user");
+            Etcds.get(reads.close());
+        }
+    }
+
+    private static long revision(Client etcd) {
+        return Etcds.get(etcd.getKVClient().get(KeyLayout.bytes("any")))
+                .getHeader()
+                .getRevision();
+    }
+
     /** As when the token of a login has run out. */
     private static void assertLogsInAgain(EtcdServer server) {
         LockClient client = client(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
@@ -206,6 +245,7 @@ class RefusedTest {
             assertThat(Etcds.error(client.acquire("k")))
                     .isInstanceOf(LockUnavailableException.class)
                     .hasMessageContaining("out of space");
+            assertThat(Etcds.error(client.ready())).hasMessageContaining("out of space");
 
             Etcds.get(held.release());
             Etcds.assertNoClaims(etcd);
@@ -277,6 +317,7 @@ class RefusedTest {
                 assertThat(refused).isInstanceOf(LockUnavailableException.class);
                 return refused.getMessage().contains("without a leader and a majority of its members");
             });
+            assertThat(Etcds.error(client.ready())).isInstanceOf(LockUnavailableException.class);
             members.get(0).restart();
             Etcds.get(Etcds.get(Etcds.patiently(client.acquire("k"))).release());
             Etcds.get(client.close());

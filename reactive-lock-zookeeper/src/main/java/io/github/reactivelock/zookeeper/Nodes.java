@@ -204,6 +204,23 @@ final class Nodes {
                 .onErrorResume(NoNodeException.class, error -> Mono.empty());
     }
 
+    /** Fails if a lock could not be made. The transaction makes none, because its second step always fails. */
+    Mono<Void> requireCreatable(String key) {
+        String never = names.notice(key);
+        return connection
+                .ask(
+                        Rank.LOOK,
+                        async -> ifThere(async.transaction()
+                                .forOperations(List.of(
+                                        async.transactionOp()
+                                                .create()
+                                                .withOptions(CreateMode.CONTAINER, null, false)
+                                                .forPath(never, NOTHING),
+                                        async.transactionOp().check().forPath(never + "/never")))
+                                .thenApply(done -> List.of())))
+                .then();
+    }
+
     /** A container goes by itself some time after its last child; it may go again before a claim is in it. */
     private Mono<Void> makeLock(String lock) {
         return makeContainer(lock)

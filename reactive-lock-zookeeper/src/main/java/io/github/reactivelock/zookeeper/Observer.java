@@ -52,6 +52,10 @@ final class Observer {
                         : Mono.just(look.info));
     }
 
+    Mono<Void> probe(String key) {
+        return nodes.requireCreatable(key).then(inspect(key)).then();
+    }
+
     /**
      * Since when they wait is not known: the server dates a node by its own clock, and does not tell the time of that.
      */

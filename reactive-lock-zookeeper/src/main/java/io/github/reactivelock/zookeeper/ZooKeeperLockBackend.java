@@ -227,6 +227,12 @@ public final class ZooKeeperLockBackend implements LockBackend {
         return observer.inspect(key);
     }
 
+    /** By a transaction that would make a node and never does, which needs a majority and the permission to create. */
+    @Override
+    public Mono<Void> probe(String key) {
+        return observer.probe(key);
+    }
+
     /**
      * ZooKeeper tells the names of all locks in one answer or not at all: how many there may be is up to
      * {@code jute.maxbuffer}, 64 MB of names for a client made here. Locks themselves are read

@@ -15,6 +15,10 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
 /** Users and passwords, and what is said when ZooKeeper cannot or will not answer. */
@@ -88,6 +92,34 @@ class RefusedTest extends Fixture {
     }
 
     @Test
+    void aUserWhoMayOnlyReadIsToldSoByReady() throws Exception {
+        LockClient writes = client();
+        ZooKeepers.get(writes.ready().thenReturn(true));
+        zookeeper
+                .create()
+                .withACL(List.of(new ACL(ZooDefs.Perms.READ, ZooDefs.Ids.ANYONE_ID_UNSAFE)))
+                .forPath("/readonly");
+        LockClient reads = client(ZooKeeperLockBackend.connect(
+                server.getConnectString(), patient().withPrefix("readonly")));
+
+        assertThat(ZooKeepers.get(reads.inspect(key)).isFree()).isTrue();
+        assertThat(ZooKeepers.error(reads.ready()))
+                .isInstanceOf(LockUnavailableException.class)
+                .hasMessageContaining("denies this client the nodes below /readonly");
+    }
+
+    @Test
+    void readyLeavesNothingBehind() {
+        ZooKeepers.get(ZooKeepers.get(client().acquire(key)).release());
+        Stat before = ZooKeepers.stat(zookeeper, "/reactivelock");
+
+        ZooKeepers.get(client().ready().thenReturn(true));
+
+        Stat after = ZooKeepers.stat(zookeeper, "/reactivelock");
+        assertThat(after.getCversion()).isEqualTo(before.getCversion());
+    }
+
+    @Test
     void aClosedBackendLeavesNoThreadOfItsClient() throws InterruptedException {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         LockClient client = client();
@@ -124,6 +156,42 @@ class RefusedTest extends Fixture {
                 assertThat(refused).isInstanceOf(LockUnavailableException.class);
                 return refused.getMessage().contains("majority");
             });
+            assertThat(ZooKeepers.error(client.ready())).isInstanceOf(LockUnavailableException.class);
+        }
+    }
+
+    @Test
+    void aServerThatOnlyReadsWithoutItsMajorityIsNotReady() throws Exception {
+        System.setProperty("readonlymode.enabled", "true");
+        try (TestingCluster cluster = new TestingCluster(3)) {
+            cluster.start();
+            List<InstanceSpec> servers = new ArrayList<>(cluster.getInstances());
+            assertThat(cluster.killServer(servers.get(0))).isTrue();
+            assertThat(cluster.killServer(servers.get(1))).isTrue();
+            try (CuratorFramework users = CuratorFrameworkFactory.builder()
+                    .connectString("127.0.0.1:" + servers.get(2).getPort())
+                    .retryPolicy(new RetryOneTime(100))
+                    .ensembleTracker(false)
+                    .canBeReadOnly(true)
+                    .build()) {
+                users.start();
+                ZooKeepers.until("it reads", () -> isReading(users));
+                LockClient client = promptClient(ZooKeeperLockBackend.using(users));
+
+                assertThat(ZooKeepers.error(client.ready()))
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("is read-only now");
+            }
+        } finally {
+            System.clearProperty("readonlymode.enabled");
+        }
+    }
+
+    private static boolean isReading(CuratorFramework client) {
+        try {
+            return client.getZookeeperClient().getZooKeeper().getState() == ZooKeeper.States.CONNECTEDREADONLY;
+        } catch (Exception e) { // not yet
+            return false;
         }
     }
 }
