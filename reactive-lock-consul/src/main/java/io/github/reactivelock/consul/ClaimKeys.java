@@ -190,6 +190,30 @@ final class ClaimKeys {
                 .flatMap(done -> done.failed().isEmpty() ? Mono.empty() : Mono.error(refused(done)));
     }
 
+    /** Writes a claim's key again, if it is as it was made, so that it cannot be called back; empty if it is not. */
+    Mono<Entry> unmark(Entry known) {
+        return transaction(
+                        Rank.HOLD,
+                        List.of(
+                                Operation.checkIndex(known.key(), known.modified()),
+                                Operation.lock(known.key(), known.session(), 0, known.value())))
+                .flatMap(done -> {
+                    if (done.failed().isEmpty()) {
+                        return Mono.just(done.results().get(done.results().size() - 1));
+                    }
+                    ConsulFailure why = refused(done);
+                    return ConsulFailure.is(why, ConsulFailure.Kind.DENIED) ? Mono.error(why) : unmarked(known);
+                });
+    }
+
+    /** An answer may have been lost. */
+    private Mono<Entry> unmarked(Entry known) {
+        return read(known.key())
+                .filter(found -> found.created() == known.created()
+                        && found.session().equals(known.session())
+                        && !found.isRecallable());
+    }
+
     /** Writes a key of this client, which goes with its session. */
     Mono<Entry> own(String key, String session, String text) {
         return transaction(Rank.HOLD, List.of(Operation.lock(key, session, 0, text)))

@@ -26,7 +26,8 @@ import reactor.netty.http.client.HttpClient;
  * <ol>
  *   <li><b>Names.</b> A claim is a key {@code PREFIX/KEY/CLAIM} that the session of its client has acquired, where KEY
  *       is the user's key, escaped. It holds the client, the lease and the owner's name, its flags the share, or that
- *       it can be called back, and it is written once. The session has the behaviour {@code delete}: its end removes
+ *       it can be called back, and it is written once, or once more without that if the lock stays taken after such
+ *       a hold. The session has the behaviour {@code delete}: its end removes
  *       them all. It belongs to the node {@code reactive-lock} of the catalog, which is no agent's, so that no agent's
  *       end ends it.
  *   <li><b>Order.</b> The claims of a lock are queued by the index at which they were made. The first one owns the

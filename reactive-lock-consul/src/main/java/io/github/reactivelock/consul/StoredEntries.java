@@ -66,6 +66,11 @@ final class StoredEntries implements Entries<Entry, Entry> {
     }
 
     @Override
+    public Mono<Entry> unmark(Entry key) {
+        return keys.unmark(key);
+    }
+
+    @Override
     public Mono<Boolean> remove(Entry givenUp) {
         return removals.remove(givenUp);
     }

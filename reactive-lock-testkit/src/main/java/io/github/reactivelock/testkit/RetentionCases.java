@@ -281,6 +281,40 @@ abstract class RetentionCases extends Cases {
         assertThat(heard.cancel(true)).isTrue();
     }
 
+    /** As a store sees a lock whose hold was lost, with a delay. */
+    @Test
+    void whatStaysTakenAfterItsHoldIsNotCalledBack() {
+        LockClient unused = canKeep();
+        LockBackend store = closedAtTheEnd(contract.newBackend());
+        Queue<Signal> signals = new ConcurrentLinkedQueue<>();
+        CompletableFuture<Void> heard =
+                store.signals().doOnNext(signals::add).then().toFuture();
+        Await.until("signals come", () -> !signals.isEmpty());
+        Claim owner = claim(Claim.Mode.QUEUE, true);
+        String id = UUID.randomUUID().toString().substring(0, 22);
+        Claim stays = new Claim(key, id, "a claim", Duration.ofMinutes(1), Claim.Mode.TRY, Claim.Keeping.ONCE);
+        Claim waits = claim(Claim.Mode.QUEUE, false);
+        ClaimResult granted = Await.get(store.claim(owner));
+
+        assertThat(Await.get(store.keep(owner, stays))).isTrue();
+        assertThat(Await.get(store.keep(owner, stays))).isTrue();
+
+        LockInfo.Held shown = Await.get(store.inspect(key)).held().orElseThrow();
+        assertThat(shown.recallable()).isFalse();
+        assertThat(shown.fencingToken()).isEqualTo(((ClaimResult.Granted) granted).fencingToken());
+        assertThat(Await.get(store.claim(claim(Claim.Mode.TRY, false)))).isInstanceOf(ClaimResult.Busy.class);
+        assertThat(Await.get(store.claim(waits))).isInstanceOf(ClaimResult.Queued.class);
+        assertThat(Await.get(store.claim(waits))).isInstanceOf(ClaimResult.Queued.class);
+        Await.run(store.recall(key));
+        Boolean over = Await.get(store.release(stays));
+        assertThat(over).isTrue();
+        Await.until("it is served", () -> Await.get(store.claim(waits)) instanceof ClaimResult.Granted);
+        assertThat(Await.get(store.release(waits))).isTrue();
+
+        assertThat(signals).noneMatch(Signal.Recall.class::isInstance);
+        assertThat(heard.cancel(true)).isTrue();
+    }
+
     private static long count(Queue<Signal> signals, Signal signal) {
         return signals.stream().filter(signal::equals).count();
     }

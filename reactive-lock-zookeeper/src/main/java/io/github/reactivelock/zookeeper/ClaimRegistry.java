@@ -107,10 +107,20 @@ final class ClaimRegistry {
                         state.doubted();
                         return enter(state, mayRepeat);
                     }
-                    return seen.queue().admitsTry(claim.share())
-                            ? enter(state, mayRepeat, nodes.createIfNext(claim, content(claim), seen.next()))
-                            : release(claim).thenReturn(new ClaimResult.Busy());
+                    return stillAdmitsTry(claim, seen.queue())
+                            .flatMap(admits -> admits
+                                    ? enter(state, mayRepeat, nodes.createIfNext(claim, content(claim), seen.next()))
+                                    : release(claim).thenReturn(new ClaimResult.Busy()));
                 });
+    }
+
+    /** The name of an owner's node does not show that its hold is over, and the lock only stays taken. */
+    private Mono<Boolean> stillAdmitsTry(Claim claim, PlaceQueue<SequenceNode> queue) {
+        return queue.admits(claim.share()) || !queue.admitsTry(claim.share())
+                ? Mono.just(queue.admits(claim.share()))
+                : nodes.read(names.claim(claim.key(), queue.places().get(0).name()))
+                        .map(Nodes.Read::isRecallable)
+                        .defaultIfEmpty(true);
     }
 
     private Content content(Claim claim) {
@@ -220,7 +230,8 @@ final class ClaimRegistry {
         if (state.claim().mode() == Claim.Mode.TRY && calledBack.isEmpty()) {
             return tidied.then(release(state.claim())).thenReturn(new ClaimResult.Busy());
         }
-        calledBack.ifPresent(owner -> FireAndForget.run("calling a lock back", recall(owner)));
+        calledBack.ifPresent(owner ->
+                FireAndForget.run("calling a lock back", recall(state.claim().key(), owner)));
         followers.follow(state, node, position);
         return tidied.then(Mono.fromSupplier(() -> queued(state, node, position.behind())));
     }
@@ -245,12 +256,13 @@ final class ClaimRegistry {
         return Mono.just(new ClaimResult.Granted(node.token(), asked.compareTo(longest) < 0 ? asked : longest));
     }
 
-    private Mono<Void> recall(SequenceNode owner) {
-        return nodes.notice(names.notice(owner.recalls()), SignalSink.recall(owner.claimId()));
+    private Mono<Void> recall(String key, SequenceNode owner) {
+        return nodes.recall(
+                names.claim(key, owner.name()), names.notice(owner.recalls()), SignalSink.recall(owner.claimId()));
     }
 
     Mono<Void> recall(String key) {
-        return followers.recallable(key).flatMap(this::recall);
+        return followers.recallable(key).flatMap(owner -> recall(key, owner));
     }
 
     /** There was notice of a forced release, or of several things of which the last took the place of the others. */

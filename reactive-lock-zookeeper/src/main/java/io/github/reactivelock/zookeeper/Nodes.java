@@ -89,8 +89,13 @@ final class Nodes {
         }
     }
 
-    /** A node with what it holds. */
-    record Read(Node node, Content content) {}
+    /** A node with what it holds, and how often it was written to since it was made. */
+    record Read(Node node, Content content, int writes) {
+        /** Whether the client of a claim whose name says so can be called. */
+        boolean isRecallable() {
+            return writes == 0;
+        }
+    }
 
     /** A claim that holds its lock. */
     record Held(SequenceNode place, Read read) {}
@@ -368,8 +373,8 @@ final class Nodes {
                     Stat stat = new Stat();
                     CompletionStage<byte[]> data =
                             async.getData().undecompressedStoringStatIn(stat).forPath(path);
-                    return ifThere(data.thenApply(
-                            bytes -> List.of(new Read(Node.of(path, stat), Content.parse(KeyLayout.text(bytes))))));
+                    return ifThere(data.thenApply(bytes -> List.of(
+                            new Read(Node.of(path, stat), Content.parse(KeyLayout.text(bytes)), stat.getVersion()))));
                 })
                 .flatMap(found -> Mono.justOrEmpty(found.stream().findFirst()));
     }
@@ -406,6 +411,29 @@ final class Nodes {
 
     /** Tells one client something, if it is there. */
     Mono<Void> notice(String path, String text) {
+        return write(path, text);
+    }
+
+    /** Only the number of its writes changes. */
+    Mono<Void> writeAgain(Read read) {
+        return write(read.node().path(), read.content().text());
+    }
+
+    /** As {@link #notice}, of an owner that is to be called back; nothing if it is not there or cannot be. */
+    Mono<Void> recall(String owner, String path, String text) {
+        Mono<List<Object>> asked = connection.ask(
+                Rank.END,
+                async -> ifThere(async.transaction()
+                        .forOperations(List.of(
+                                async.transactionOp().check().withVersion(0).forPath(owner),
+                                async.transactionOp().setData().uncompressed().forPath(path, KeyLayout.bytes(text))))
+                        .thenApply(done -> List.of())));
+        return asked.onErrorResume(
+                        error -> isCause(error, KeeperException.BadVersionException.class), error -> Mono.empty())
+                .then();
+    }
+
+    private Mono<Void> write(String path, String text) {
         return connection
                 .ask(
                         Rank.END,

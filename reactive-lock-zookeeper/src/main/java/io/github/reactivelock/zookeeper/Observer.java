@@ -126,7 +126,7 @@ final class Observer {
                 null,
                 List.of(),
                 newest.place().share().isWhole() ? null : shares(queue, holders, most),
-                newest.place().isRecallable());
+                newest.place().isRecallable() && newest.read().isRecallable());
     }
 
     /** Who went between the two questions is not counted. */

@@ -49,6 +49,15 @@ final class StoredEntries implements Entries<SequenceNode, Node> {
         return nodes.check(List.of(node.path())).map(checked -> checked.keeps(0, node));
     }
 
+    /** A node's name stays as it is; that it was written to tells others. */
+    @Override
+    public Mono<Node> unmark(Node node) {
+        return isThere(node)
+                .filter(keeps -> keeps)
+                .flatMap(keeps -> nodes.read(node.path()))
+                .flatMap(read -> nodes.writeAgain(read).thenReturn(node));
+    }
+
     @Override
     public Mono<Boolean> remove(Node givenUp) {
         return removals.remove(givenUp);

@@ -26,7 +26,8 @@ import reactor.core.publisher.Mono;
  *   <li><b>Names.</b> A lock is a container node {@code /PREFIX/KEY}, where KEY is the user's key percent-encoded; the
  *       server removes it some time after its last claim. A claim is an ephemeral sequential node below it, called
  *       {@code CLAIM:NUMBER}, for a share {@code CLAIM:UNITS.CAPACITY:NUMBER}, and if it can be called back
- *       {@code CLAIM:!CLIENT:NUMBER}. It holds the client, the lease and the owner's name and is never changed.
+ *       {@code CLAIM:!CLIENT:NUMBER}. It holds the client, the lease and the owner's name and is never changed;
+ *       that of a hold which is over and could be called back is written again, as it is, if the lock stays taken.
  *   <li><b>Order.</b> The claims of a lock are queued by number. The first one owns the lock, and after it all that
  *   fit
  *       beside those before them, up to the first that does not. The czxid of its node is a holder's fencing token.

@@ -55,6 +55,15 @@ public interface Entries<P extends Place, E extends ClaimEntry<P>> {
     Mono<Boolean> isThere(E entry);
 
     /**
+     * Makes an entry of this client, which stays where it is, one that cannot be called back. Said again it changes
+     * nothing.
+     *
+     * @param entry of a hold that could be called back
+     * @return the entry from then on; empty if it is not there as it was; an error if that cannot be told
+     */
+    Mono<E> unmark(E entry);
+
+    /**
      * Removes an entry, and no other of the same claim. One that cannot be removed now is removed later, after the
      * error.
      *

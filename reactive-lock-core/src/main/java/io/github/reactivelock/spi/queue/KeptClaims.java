@@ -67,18 +67,27 @@ public final class KeptClaims<P extends Place, E extends ClaimEntry<P>> {
             if (state == null || entry == null || !state.isOwner()) {
                 return Mono.just(has(to));
             }
-            return entries.isThere(entry).map(keeps -> {
-                if (!keeps || !states.remove(held.id(), state)) {
-                    return keeps;
-                }
-                boolean owner = state.leave();
-                if (owner) {
-                    add(held, to, entry);
-                }
-                state.over();
-                return owner;
-            });
+            return there(held, entry)
+                    .map(stays -> {
+                        if (!states.remove(held.id(), state)) {
+                            return true;
+                        }
+                        boolean owner = state.leave();
+                        if (owner) {
+                            add(held, to, stays);
+                        }
+                        state.over();
+                        return owner;
+                    })
+                    .defaultIfEmpty(false);
         });
+    }
+
+    /** Nothing is left that could be called back when its hold is over. */
+    private Mono<E> there(Claim held, E entry) {
+        return held.recallable()
+                ? entries.unmark(entry)
+                : entries.isThere(entry).filter(keeps -> keeps).map(keeps -> entry);
     }
 
     private void add(Claim held, Claim kept, E entry) {
