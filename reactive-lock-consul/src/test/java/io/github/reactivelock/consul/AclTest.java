@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.testservers.ConsulServer;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -126,6 +127,25 @@ class AclTest extends Fixture {
                 "it is allowed again",
                 () -> !Consuls.get(backend.renew(List.of(claim))).renewed().isEmpty());
         assertThat(Consuls.get(backend.release(claim))).isTrue();
+    }
+
+    /** Its client can neither renew its session nor end it. */
+    @Test
+    void aHoldWhoseTokenWasDeletedIsLostAndItsLockIsFreeLater() {
+        String token = made("deleted", "key_prefix \"reactivelock/\" { policy = \"write\" } " + SESSIONS);
+        LockClient client = client(ConsulLockBackend.connect(
+                server.uri(),
+                Consuls.patient().withSessionTtl(Duration.ofSeconds(10)).withToken(of("SecretID", token))));
+        LockClient other = client(with(ConsulServer.ROOT_TOKEN));
+        LockHandle held = Consuls.get(client.acquire(key));
+
+        server.ask("DELETE", "acl/token/" + of("AccessorID", token), "");
+
+        assertThat(Consuls.get(held.lost())).isNotNull();
+        assertThat(Consuls.get(other.inspect(key)).isHeld()).isTrue();
+        LockHandle next = Consuls.get(other.acquire(key));
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        Consuls.done(next.release());
     }
 
     /** Tokens of Vault, say, end while locks are held. The session is the node's, so any token that may renews it. */
