@@ -29,7 +29,7 @@ public sealed interface LockInfo {
      * Whether a claim of that name owns the lock.
      *
      * @param owner as {@link Held#owner()} shows it
-     * @return false if the lock is free or another's
+     * @return false if the lock is free or another's, or if so many share it that the claim is not among those shown
      */
     default boolean isHeldBy(String owner) {
         return this instanceof Held held

@@ -7,10 +7,12 @@ import io.etcd.jetcd.KeyValue;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -59,6 +61,23 @@ class SharesTest extends EtcdFixture {
                 () -> signals.stream()
                         .anyMatch(signal -> signal instanceof Signal.Grant grant
                                 && grant.claimId().equals(claim.id())));
+    }
+
+    @Test
+    void manyHoldersAreCountedAndTheNewestShown() {
+        for (int reader = 0; reader < 120; reader++) {
+            isIn(other, claim(Share.ONE));
+        }
+        queued(other, claim(Share.WHOLE));
+
+        LockInfo.Held info = Etcds.get(other.inspect(key)).held().orElseThrow();
+
+        LockInfo.Shares shares = Objects.requireNonNull(info.shares());
+        assertThat(info.waiters()).isEqualTo(1);
+        assertThat(shares.holders()).isEqualTo(120);
+        assertThat(shares.units()).isEqualTo(120);
+        assertThat(shares.first()).hasSize(100);
+        assertThat(shares.first().get(0).fencingToken()).isEqualTo(info.fencingToken());
     }
 
     private void leavesBeforeTheWatch(Claim leaving, Claim waiting) throws InterruptedException {
