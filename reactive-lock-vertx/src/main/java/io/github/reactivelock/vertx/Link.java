@@ -100,7 +100,7 @@ final class Link {
 
     private @Nullable Opening current;
     private @Nullable RedisConnection open;
-    private @Nullable Watch watch;
+    private @Nullable SilenceWatch watch;
     /** The opening that is to take the place of a cluster's connection of which a part is silent. */
     private @Nullable Opening replacement;
 
@@ -128,7 +128,7 @@ final class Link {
 
     /** Sends over a connection that was {@linkplain User#opened opened} and is watched from then on. */
     Future<Response> send(RedisConnection connection, Request request) {
-        Watch watching = watch;
+        SilenceWatch watching = watch;
         return watching != null && watching.isOf(connection)
                 ? watching.send(request)
                 : Future.failedFuture(new IOException("the connection has ended"));
@@ -206,7 +206,7 @@ final class Link {
         first.future().onComplete((connection, error) -> here(() -> outcome.accept(connection, error)));
     }
 
-    private void beat(Watch watching) {
+    private void beat(SilenceWatch watching) {
         if (!watching.equals(watch)) {
             return;
         }
@@ -224,7 +224,7 @@ final class Link {
                 return;
             }
         }
-        context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
+        context.setTimer(SilenceWatch.BEAT_MILLIS, timer -> beat(watching));
     }
 
     private static void end(Opening opening) {
@@ -262,7 +262,7 @@ final class Link {
         become(State.OPEN);
         open = connection;
         pause = FIRST_PAUSE;
-        Watch watching = new Watch(connection, opener.isCluster(), user::echo);
+        SilenceWatch watching = new SilenceWatch(connection, opener.isCluster(), user::echo);
         watch = watching;
         connection.handler(push -> here(() -> {
             if (mine.equals(current)) {
@@ -277,7 +277,7 @@ final class Link {
         };
         connection.endHandler(end -> here(ended));
         connection.exceptionHandler(error -> here(ended));
-        context.setTimer(Watch.BEAT_MILLIS, timer -> beat(watching));
+        context.setTimer(SilenceWatch.BEAT_MILLIS, timer -> beat(watching));
         user.opened(connection);
     }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * not sent. Where messages come, the user asks each second for an echo: one that it sends to itself by another
  * connection.
  */
-final class Watch {
+final class SilenceWatch {
 
     static final long BEAT_MILLIS = 500;
     /** Beats with something unanswered; two seconds at least, because the first may come at once. */
@@ -41,7 +41,7 @@ final class Watch {
     private boolean echoed;
 
     /** @param echo has a message sent and completes when it is heard; null if there is none to be had now */
-    Watch(RedisConnection connection, boolean isCluster, Supplier<@Nullable Future<?>> echo) {
+    SilenceWatch(RedisConnection connection, boolean isCluster, Supplier<@Nullable Future<?>> echo) {
         this.echo = echo;
         this.connection = connection;
         this.isCluster = isCluster;
