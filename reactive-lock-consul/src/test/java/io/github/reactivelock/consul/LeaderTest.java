@@ -6,6 +6,7 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.testservers.ConsulServer;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -13,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Three servers of which one, the leader, is killed. */
@@ -28,6 +30,20 @@ class LeaderTest {
     @AfterAll
     static void stop() {
         members.forEach(ConsulServer::close);
+    }
+
+    /** One that was removed from the cluster gets its vote again only some seconds after it came back. */
+    @BeforeEach
+    void eachHasAVote() {
+        Consuls.until("each has a vote", () -> votes() == members.size());
+    }
+
+    private static int votes() {
+        try {
+            return members.get(0).ask("GET", "operator/raft/configuration", "").split("\"Voter\":true", -1).length - 1;
+        } catch (UncheckedIOException e) { // no leader
+            return 0;
+        }
     }
 
     private static LockClient client() {
