@@ -1,12 +1,13 @@
 package io.github.reactivelock.spring.boot;
 
 import java.util.Arrays;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
-/** The beans of one type, of which the locks use one. */
+/** The beans of one type, those of parent contexts among them, of which the locks use one. */
 final class Beans<T> {
 
     private final ListableBeanFactory factory;
@@ -44,7 +45,7 @@ final class Beans<T> {
     }
 
     private String[] names() {
-        return factory.getBeanNamesForType(ResolvableType.forClass(type), true, false);
+        return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory, ResolvableType.forClass(type), true, false);
     }
 
     /** For people. */

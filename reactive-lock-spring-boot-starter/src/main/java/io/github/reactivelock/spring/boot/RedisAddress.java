@@ -13,6 +13,7 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.resource.ClientResources;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
@@ -24,6 +25,7 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConverters;
@@ -71,32 +73,76 @@ record RedisAddress(
         LettuceClientConfiguration client = factory.getClientConfiguration();
         RedisClusterConfiguration cluster = factory.getClusterConfiguration();
         if (cluster != null) {
-            List<RedisURI> nodes = cluster.getClusterNodes().stream()
-                    .map(node -> uri(node.getRequiredHost(), node.getRequiredPort()))
-                    .toList();
-            nodes.forEach(node -> complete(node, cluster, client));
-            return new RedisAddress(Kind.CLUSTER, nodes, client, factory);
+            return new RedisAddress(Kind.CLUSTER, uris(cluster, client), client, factory);
         }
         RedisSentinelConfiguration sentinel = factory.getSentinelConfiguration();
         RedisSocketConfiguration socket = factory.getSocketConfiguration();
-        RedisStandaloneConfiguration server = factory.getStandaloneConfiguration();
         RedisURI uri;
         if (sentinel != null) {
-            uri = LettuceConverters.sentinelConfigurationToRedisURI(sentinel);
-            uri.getSentinels().forEach(one -> secure(one, client));
-            client.getRedisCredentialsProviderFactory()
-                    .map(made -> made.createSentinelCredentialsProvider(sentinel))
-                    .ifPresent(made -> uri.getSentinels().forEach(one -> one.setCredentialsProvider(made)));
-            complete(uri, sentinel, client);
+            uri = uri(sentinel, client);
         } else if (socket != null) {
             uri = RedisURI.Builder.socket(socket.getSocket()).build();
             complete(uri, socket, client);
         } else {
-            uri = uri(server.getHostName(), server.getPort());
-            complete(uri, server, client);
+            uri = uri(factory.getStandaloneConfiguration(), client);
         }
         uri.setDatabase(factory.getDatabase());
         return new RedisAddress(Kind.SERVER, List.of(uri), client, factory);
+    }
+
+    /**
+     * Where a factory of Jedis connects to.
+     *
+     * @param bundle how it secures its connections, if it does
+     */
+    static RedisAddress of(JedisConnectionFactory factory, @Nullable SslBundle bundle) {
+        LettuceClientConfiguration client = asLettuce(factory, bundle);
+        RedisClusterConfiguration cluster = factory.getClusterConfiguration();
+        if (cluster != null) {
+            return new RedisAddress(Kind.CLUSTER, uris(cluster, client), client, null);
+        }
+        RedisSentinelConfiguration sentinel = factory.getSentinelConfiguration();
+        RedisURI uri = sentinel == null
+                ? uri(Objects.requireNonNull(factory.getStandaloneConfiguration(), "one server"), client)
+                : uri(sentinel, client);
+        uri.setDatabase(factory.getDatabase());
+        return new RedisAddress(Kind.SERVER, List.of(uri), client, null);
+    }
+
+    private static LettuceClientConfiguration asLettuce(JedisConnectionFactory factory, @Nullable SslBundle bundle) {
+        var client = LettuceClientConfiguration.builder().clientOptions(options(bundle));
+        String name = factory.getClientName();
+        if (name != null) {
+            client.clientName(name);
+        }
+        if (factory.isUseSsl()) {
+            var unused = client.useSsl();
+        }
+        return client.build();
+    }
+
+    private static List<RedisURI> uris(RedisClusterConfiguration cluster, LettuceClientConfiguration client) {
+        List<RedisURI> nodes = cluster.getClusterNodes().stream()
+                .map(node -> uri(node.getRequiredHost(), node.getRequiredPort()))
+                .toList();
+        nodes.forEach(node -> complete(node, cluster, client));
+        return nodes;
+    }
+
+    private static RedisURI uri(RedisSentinelConfiguration sentinel, LettuceClientConfiguration client) {
+        RedisURI uri = LettuceConverters.sentinelConfigurationToRedisURI(sentinel);
+        uri.getSentinels().forEach(one -> secure(one, client));
+        client.getRedisCredentialsProviderFactory()
+                .map(made -> made.createSentinelCredentialsProvider(sentinel))
+                .ifPresent(made -> uri.getSentinels().forEach(one -> one.setCredentialsProvider(made)));
+        complete(uri, sentinel, client);
+        return uri;
+    }
+
+    private static RedisURI uri(RedisStandaloneConfiguration server, LettuceClientConfiguration client) {
+        RedisURI uri = uri(server.getHostName(), server.getPort());
+        complete(uri, server, client);
+        return uri;
     }
 
     /**
@@ -153,8 +199,10 @@ record RedisAddress(
         uri.setVerifyPeer(client.getVerifyMode());
     }
 
-    static RedisAddress of(DataRedisConnectionDetails details) {
+    /** @param isSecured whether a URL says so, which the details do not tell */
+    static RedisAddress of(DataRedisConnectionDetails details, boolean isSecured) {
         SslBundle bundle = details.getSslBundle();
+        boolean tls = isSecured || bundle != null;
         RedisCredentialsProvider credentials = credentials(details.getUsername(), chars(details.getPassword()));
         DataRedisConnectionDetails.Sentinel sentinel = details.getSentinel();
         DataRedisConnectionDetails.Standalone server = details.getStandalone();
@@ -172,7 +220,7 @@ record RedisAddress(
             uri.setDatabase(sentinel.getDatabase());
             uris(sentinel.getNodes()).forEach(node -> {
                 node.setCredentialsProvider(credentials(sentinel.getUsername(), chars(sentinel.getPassword())));
-                node.setSsl(bundle != null);
+                node.setSsl(tls);
                 uri.getSentinels().add(node);
             });
             uris = List.of(uri);
@@ -186,12 +234,15 @@ record RedisAddress(
         }
         for (RedisURI uri : uris) {
             uri.setCredentialsProvider(credentials);
-            uri.setSsl(bundle != null);
+            uri.setSsl(tls);
         }
-        ClientOptions like = bundle == null
+        return new RedisAddress(kind, uris, options(bundle), null, null);
+    }
+
+    private static ClientOptions options(@Nullable SslBundle bundle) {
+        return bundle == null
                 ? ClientOptions.create()
                 : ClientOptions.builder().sslOptions(tls(bundle)).build();
-        return new RedisAddress(kind, uris, like, null, null);
     }
 
     /** Static replicas, whose factory shows how it connects to them, and not where they are. */
