@@ -367,7 +367,8 @@ public final class R2dbcLockBackend implements LockBackend {
     /**
      * Opens connections so that no Error of the driver is lost inside the pool, and none is waited for without an end:
      * the pool would count that by a timer of the application's, also while this process gets no turn. Those of MySQL,
-     * where no statement says how long it waits, get that limit once, because they are the backend's own.
+     * where no statement says how long it waits, get that limit once, because they are the backend's own. Servers of
+     * PostgreSQL are told to look whether this client is still there.
      */
     private record Guarded(ConnectionFactory driver, Sql sql, Duration opening) implements ConnectionFactory {
         @Override
@@ -381,14 +382,28 @@ public final class R2dbcLockBackend implements LockBackend {
 
         private Mono<Connection> told(Connection opened) {
             sql.learn(opened);
-            if (!sql.isMySql()) {
-                return Mono.just(opened);
+            Session session = new Session(opened, sql);
+            if (sql.dialect == Dialect.POSTGRESQL) {
+                return givenBackUnless(opened, watched(session).thenReturn(opened));
             }
-            return new Session(opened, sql)
-                    .change("bound")
-                    .doOnNext(done -> sql.boundWhenOpened())
-                    .<Connection>thenReturn(new WithoutLifecycle(opened))
-                    .doOnCancel(() -> FireAndForget.run("closing a connection", Database.giveBack(opened)))
+            return sql.isMySql()
+                    ? givenBackUnless(
+                            opened,
+                            session.change("bound")
+                                    .doOnNext(done -> sql.boundWhenOpened())
+                                    .thenReturn(new WithoutLifecycle(opened)))
+                    : Mono.just(opened);
+        }
+
+        /** A server that refuses this is as good as one that is too old for it. */
+        private static Mono<Boolean> watched(Session session) {
+            return session.alone(session.all("watched", row -> true))
+                    .thenReturn(true)
+                    .onErrorReturn(error -> !R2dbcFailure.isBroken(error), false);
+        }
+
+        private static Mono<Connection> givenBackUnless(Connection opened, Mono<Connection> told) {
+            return told.doOnCancel(() -> FireAndForget.run("closing a connection", Database.giveBack(opened)))
                     .onErrorResume(
                             error -> Database.giveBack(opened).onErrorComplete().then(Mono.error(error)));
         }

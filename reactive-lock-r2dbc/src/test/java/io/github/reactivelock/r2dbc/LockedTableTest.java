@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.testservers.TcpProxy;
 import io.r2dbc.postgresql.api.PostgresqlConnection;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -93,6 +95,34 @@ class LockedTableTest {
                         .onErrorReturn(false)
                         .block(Databases.LIMIT));
         get(backend.close());
+    }
+
+    /** As when its process is killed: its connections end, and no request to cancel comes. */
+    @Test
+    void whatAClientWaitsForThatDiesEndsAtPostgres() {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
+            R2dbcLockBackend dying = R2dbcLockBackend.connect(
+                    postgres.through(proxy).factory(),
+                    R2dbcBackendOptions.defaults()
+                            .withCommandTimeout(Duration.ofSeconds(10))
+                            .withoutNotifications());
+            assertThat(get(dying.claim(Databases.claim(UUID.randomUUID().toString()))))
+                    .isInstanceOf(ClaimResult.Granted.class);
+            Connection locking = get(Mono.from(postgres.factory().create()));
+            get(Mono.from(locking.beginTransaction()));
+            long unused = get(Databases.number(locking, "LOCK TABLE reactive_lock IN ACCESS EXCLUSIVE MODE"));
+            Disposable asked =
+                    dying.claim(Databases.claim(UUID.randomUUID().toString())).subscribe(answer -> {}, error -> {});
+            Databases.until("it waits for the table", () -> postgres.select(POSTGRES_WAITING) > 0);
+
+            proxy.cut();
+
+            Databases.until(
+                    "it does not wait any more, though the table is locked",
+                    () -> postgres.select(POSTGRES_WAITING) == 0);
+            asked.dispose();
+            get(Mono.from(locking.close()).then(dying.close()));
+        }
     }
 
     /** Connections whose request to cancel takes longer than anything waits for it, as where many give up at once. */
