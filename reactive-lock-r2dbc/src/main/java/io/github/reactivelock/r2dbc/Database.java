@@ -9,6 +9,7 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.ValidationDepth;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,6 +33,9 @@ import reactor.util.retry.Retry;
 final class Database {
 
     private static final int ATTEMPTS = 6;
+    /** What MariaDB's driver calls MariaDB and MySQL. */
+    private static final Set<String> BY_MARIADBS_DRIVER = Set.of("MariaDB", "MySQL");
+
     /** More connections than a pool has. */
     static final int MOST_BROKEN = 1_000;
 
@@ -206,13 +210,15 @@ final class Database {
 
     /**
      * Whether a connection is as good as before. After a statement that could not be prepared MariaDB's driver may
-     * carry out another one than the one it gets, so a refusal costs the connection there, unless it was a conflict.
+     * carry out another one than the one it gets, so a refusal costs the connection there, unless it was a conflict. A
+     * wrapper may hide that driver, which calls the product by these names; that of MySQL calls it otherwise.
      */
     static boolean isWhole(Connection connection, Throwable error) {
         boolean mayMixUp = error instanceof R2dbcException
                 && !R2dbcFailure.wasRolledBack(error)
                 && !R2dbcFailure.isLockTimeout(error)
-                && Answers.real(connection).getClass().getName().startsWith("org.mariadb.r2dbc.");
+                && (Answers.real(connection).getClass().getName().startsWith("org.mariadb.r2dbc.")
+                        || BY_MARIADBS_DRIVER.contains(connection.getMetadata().getDatabaseProductName()));
         return !mayMixUp && R2dbcFailure.leavesConnectionWhole(error);
     }
 

@@ -7,13 +7,19 @@ import io.github.reactivelock.testservers.MariaDbServer;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.R2dbcException;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -78,9 +84,29 @@ class PreparedTest {
         Mono.from(connection.close()).block(Databases.LIMIT);
     }
 
-    @Test
-    void aConnectionIsClosedAfterSuchAStatementUnderARowLock() {
-        ConnectionPool pool = Databases.pool(ConnectionFactories.get(url), 1);
+    /** As one of metrics that does not say what it wraps. */
+    private static ConnectionFactory hiding(ConnectionFactory real) {
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                return Mono.from(real.create()).map(connection -> (Connection) Proxy.newProxyInstance(
+                        Connection.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, arguments) -> method.invoke(connection, arguments)));
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return real.getMetadata();
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aConnectionIsClosedAfterSuchAStatementUnderARowLock(boolean isHidden) {
+        ConnectionFactory driver = ConnectionFactories.get(url);
+        ConnectionPool pool = Databases.pool(isHidden ? hiding(driver) : driver, 1);
         RowLocks locks = RowLocks.using(pool, Databases.LIMIT, Databases.PATIENT);
 
         assertThatThrownBy(() -> locks.withRowLock("k", connection -> asked(connection, CANNOT_BE_PREPARED))
