@@ -118,6 +118,60 @@ class BatchTest extends EachDatabase {
         boolean unused = get(holding.close().thenReturn(true));
     }
 
+    List<Databases> databasesThatPush() {
+        return databasesAndMySqlsDriver().stream()
+                .filter(database -> !database.url().startsWith("r2dbc:h2:"))
+                .filter(database -> !Databases.IS_MYSQL || !database.url().startsWith("r2dbc:mariadb:"))
+                .toList();
+    }
+
+    /** How many statements there were: as MariaDB counts them, or all that a client of PostgreSQL asked for. */
+    private static long asked(ConnectionPool looking, Tapped tapped) {
+        return looking.getMetadata().getName().contains("PostgreSQL")
+                ? tapped.statements().size()
+                : Databases.select(
+                        looking,
+                        "SELECT CAST(variable_value AS SIGNED) FROM "
+                                + (Databases.IS_MYSQL ? "performance_schema" : "information_schema")
+                                + ".global_status WHERE variable_name = 'QUESTIONS'");
+    }
+
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("databasesThatPush")
+    void aClientThatWaitsForAThousandKeysAsksOnceASecondAtMost(Databases database) {
+        Tapped tapped = Tapped.of(R2dbcLockBackend.opening(ConnectionFactoryOptions.parse(database.url())));
+        R2dbcLockBackend holding = database.backend();
+        List<Claim> held = IntStream.range(0, 1_000)
+                .mapToObj(i -> claim("quiet " + UUID.randomUUID(), 480_000, Share.WHOLE))
+                .toList();
+        get(Flux.fromIterable(held).concatMap(holding::claim).then());
+        R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, Databases.PATIENT);
+        LockClient waiting = Databases.client(backend);
+        Disposable waits = Flux.fromIterable(held)
+                .flatMap(claim -> waiting.withLock(claim.key(), Mono.just(true)), held.size())
+                .subscribe(done -> {}, error -> {});
+        ConnectionPool looking = database.pool(1);
+        Databases.until(
+                "all wait",
+                () -> Databases.select(looking, "SELECT count(*) FROM reactive_lock_waiter") == held.size());
+        Databases.until("it is pushed to", backend::isPushed);
+
+        Databases.until("a statement a second are enough", () -> {
+            long before = asked(looking, tapped);
+            long began = System.nanoTime();
+            Object unused = Mono.delay(Duration.ofSeconds(18)).block(Databases.LIMIT);
+            long after = asked(looking, tapped);
+            long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
+            return after - before <= seconds;
+        });
+
+        waits.dispose();
+        get(waiting.close()
+                .then(Flux.fromIterable(held).flatMap(holding::release).then()));
+        get(holding.close());
+        Databases.dispose(looking);
+    }
+
     /** Or each would be asked for by itself, lock the row of the lock again, and pass others over. */
     @Test
     void inH2PlacesWhoseLockIsLockedAreAskedForAgainTogether() {
