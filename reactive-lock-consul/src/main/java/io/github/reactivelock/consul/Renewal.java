@@ -113,7 +113,8 @@ final class Renewal {
         List<Signal> ended = new ArrayList<>();
         for (int i = 0; i < held.size(); i++) {
             ClaimState state = held.get(i).state;
-            if (checked.get(i) instanceof ClaimKeys.Checked.Gone && state.vanished(held.get(i).key, LossReason.FORCED)) {
+            if (checked.get(i) instanceof ClaimKeys.Checked.Gone
+                    && state.vanished(held.get(i).key, LossReason.FORCED)) {
                 ended.add(new Signal.Suspect(state.claim().id(), LossReason.FORCED));
             }
         }

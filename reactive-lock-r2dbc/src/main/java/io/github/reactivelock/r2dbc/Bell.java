@@ -261,8 +261,8 @@ final class Bell {
                     "ringing for watchers",
                     database.run(session -> {
                                 changed.remove(key); // a change from now on is not seen by this look
-                                return session.alone(
-                                        session.all("watchers", row -> LockRow.text(row, "client"), KeyLayout.bytes(key)));
+                                return session.alone(session.all(
+                                        "watchers", row -> LockRow.text(row, "client"), KeyLayout.bytes(key)));
                             })
                             .doOnError(error -> changed.remove(key))
                             .doOnNext(clients -> ring(clients.stream()

@@ -107,8 +107,8 @@ record Observer(Database database) {
 
     Mono<Boolean> isCurrent(String key, long fencingToken) {
         long token = FencingTokens.number(fencingToken);
-        return database.run(session -> session.alone(
-                session.one("is_current", found -> LockRow.number(found, "found") > 0, KeyLayout.bytes(key), token, token)));
+        return database.run(session -> session.alone(session.one(
+                "is_current", found -> LockRow.number(found, "found") > 0, KeyLayout.bytes(key), token, token)));
     }
 
     /** No key is empty, and a mode of MariaDB takes empty bytes for null. */

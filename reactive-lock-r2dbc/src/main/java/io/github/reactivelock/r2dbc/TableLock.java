@@ -279,7 +279,12 @@ final class TableLock {
 
     private static Mono<Boolean> outlasted(Session session, Claim held, Claim kept) {
         return session.alone(session.change(
-                        "outlast", kept.id(), Micros.of(kept.lease()), KeyLayout.bytes(held.key()), held.id(), kept.id()))
+                        "outlast",
+                        kept.id(),
+                        Micros.of(kept.lease()),
+                        KeyLayout.bytes(held.key()),
+                        held.id(),
+                        kept.id()))
                 .map(rows -> rows > 0);
     }
 

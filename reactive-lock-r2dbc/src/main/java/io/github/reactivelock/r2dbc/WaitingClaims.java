@@ -298,7 +298,8 @@ final class WaitingClaims {
     /** Who owns a lock at the moment. */
     record Owner(String key, String claimId, long token) {
         static Owner read(Row row) {
-            return new Owner(KeyLayout.key(KeyLayout.read(row)), LockRow.text(row, "claim_id"), LockRow.number(row, "token"));
+            return new Owner(
+                    KeyLayout.key(KeyLayout.read(row)), LockRow.text(row, "claim_id"), LockRow.number(row, "token"));
         }
     }
 }

@@ -58,8 +58,8 @@ final class Watched {
     /** What a listener asks for: of each lock the key in hexadecimal digits and the number, as JSON. */
     String asked() {
         return marks.entrySet().stream()
-                .map(each -> "[\"" + HexFormat.of().formatHex(KeyLayout.bytes(each.getKey())) + "\"," + each.getValue().seen
-                        + "]")
+                .map(each -> "[\"" + HexFormat.of().formatHex(KeyLayout.bytes(each.getKey())) + "\","
+                        + each.getValue().seen + "]")
                 .collect(Collectors.joining(",", "[", "]"));
     }
 

@@ -63,8 +63,7 @@ abstract class OperatorCases extends Cases {
     void workThatLostItsLockIsDoneAgainWithAHigherToken() {
         Retry afterALoss = Retry.max(3).filter(LockLostException.class::isInstance);
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
-        CompletableFuture<Long> done = client()
-                .withLock(key, held -> {
+        CompletableFuture<Long> done = client().withLock(key, held -> {
                     tokens.add(held.fencingToken());
                     return tokens.size() == 1 ? Mono.never() : Mono.just(held.fencingToken());
                 })
