@@ -1,5 +1,6 @@
 package io.github.reactivelock.consul;
 
+import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
 import java.time.Duration;
 import java.util.List;
@@ -123,9 +124,10 @@ final class Watches {
         return Flux.defer(() -> {
                     AtomicInteger known = new AtomicInteger();
                     Mono<Long> pause = Mono.defer(() -> Mono.delay(pause(known.get()), DriverThreads.timer()));
-                    return listings(root, pause)
+                    // The flow that comes first may be a user's, and it goes on for the others.
+                    return Carried.byNobody(listings(root, pause)
                             .doOnNext(listing -> known.set(listing.entries.size()))
-                            .map(Everything::of);
+                            .map(Everything::of));
                 })
                 .doFinally(signal -> shared.set(null))
                 .replay(1)

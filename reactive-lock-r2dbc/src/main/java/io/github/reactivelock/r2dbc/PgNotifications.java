@@ -1,5 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
+import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.Pauses;
 import io.github.reactivelock.spi.support.RandomId;
@@ -67,7 +68,7 @@ final class PgNotifications {
         this.unpooled = Surroundings.unpooled(database.factory);
         this.channel = channel;
         this.watched = watched;
-        this.shared = Flux.usingWhen(
+        Flux<Notice> heard = Flux.usingWhen(
                         DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create()))),
                         this::listen,
                         this::end,
@@ -84,8 +85,10 @@ final class PgNotifications {
                         failed.concatMap(failure -> database.isClosed() || failure.failure() instanceof HiddenPool
                                 ? Mono.<Long>error(failure.failure())
                                 : Mono.delay(pauseAfter(failure.failure()), DriverThreads.timer()))))
-                .onErrorResume(HiddenPool.class, hidden -> Flux.concat(Mono.fromSupplier(this::notAsked), Mono.never()))
-                .share();
+                .onErrorResume(
+                        HiddenPool.class, hidden -> Flux.concat(Mono.fromSupplier(this::notAsked), Mono.never()));
+        // The flow that comes first may be a user's, and it goes on for the others.
+        this.shared = Flux.defer(() -> Carried.byNobody(heard)).share();
     }
 
     private Duration pauseAfter(Throwable error) {

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -150,6 +151,25 @@ class HandedOverTest {
 
         assertThat(seen.stream().distinct())
                 .containsExactly("asks as null", "works as null", "asks as third", "works as third");
+    }
+
+    /** It goes on when that flow has ended. */
+    @Test
+    void listeningForAllFlowsCarriesNothingOfTheOneThatCameFirst() {
+        try (PostgresServer server = PostgresServer.start()) {
+            Tapped tapped = Tapped.of(
+                    ConnectionFactories.get(server.url()),
+                    text -> text.startsWith("SELECT pg_notify") ? noted("asks as ") : Mono.empty());
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(tapped, Databases.PATIENT);
+            backend.createTables().block(Databases.LIMIT);
+
+            Disposable watching = carrying("first", () -> backend.events("a").subscribe());
+            Databases.until("it asks whether notices arrive", () -> !seen.isEmpty());
+            watching.dispose();
+            backend.close().block(Databases.LIMIT);
+        }
+
+        assertThat(seen).containsOnly("asks as null");
     }
 
     private static void waiting(ConnectionPool pool, int flows) {
