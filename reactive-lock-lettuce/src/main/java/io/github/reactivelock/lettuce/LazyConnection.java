@@ -123,6 +123,12 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                 .open();
     }
 
+    /** False once another connection has taken its place. */
+    boolean isInUse(Object connection) {
+        C now = open;
+        return now == null || now == connection;
+    }
+
     /** Closes the connection if there is one, or as soon as there is. Later uses are refused. */
     CompletionStage<Void> close() {
         C connection;

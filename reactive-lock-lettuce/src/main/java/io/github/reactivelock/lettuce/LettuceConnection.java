@@ -6,6 +6,8 @@ import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.redis.RedisScript;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
@@ -250,6 +252,14 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
                 // Its slot moved, unless it was us.
                 if (wanted.contains(channel)) {
                     ask(channel);
+                }
+            }
+        });
+        connection.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
+                if (channels.isInUse(connection)) {
+                    listener.interrupted();
                 }
             }
         });

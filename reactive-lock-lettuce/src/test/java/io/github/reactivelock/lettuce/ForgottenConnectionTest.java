@@ -115,6 +115,25 @@ class ForgottenConnectionTest {
         assertThat(next(signals)).isInstanceOf(Signal.Reconnected.class);
     }
 
+    /** Recalls come on it, so what a client keeps is given to no flow from then on. */
+    @ParameterizedTest
+    @MethodSource("clients")
+    void noRecallIsHeardWhileTheConnectionForChannelsIsGone(Function<ForgottenConnectionTest, LockBackend> client) {
+        LockBackend backend = client.apply(this);
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        take(backend, claim("a"));
+        eventually("it hears", backend::hearsRecalls);
+
+        assertThat(proxy.cut("SUBSCRIBE")).isEqualTo(1);
+
+        eventually("it knows", () -> !backend.hearsRecalls());
+        assertThat(backend.isReady()).isTrue();
+        take(backend, claim("b"));
+        proxy.mend();
+        assertThat(next(signals)).isInstanceOf(Signal.Reconnected.class);
+        eventually("it hears again", backend::hearsRecalls);
+    }
+
     /** An error is an answer. Such a user had its connections dropped every second. */
     @Test
     void aUserWhoMayNotPingKeepsItsConnections() {

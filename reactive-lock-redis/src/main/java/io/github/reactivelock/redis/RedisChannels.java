@@ -3,6 +3,7 @@ package io.github.reactivelock.redis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,13 +26,14 @@ final class RedisChannels implements RedisListener {
     private static final String NO_CHANNEL = "";
     private static final Push CONFIRMED = new Push(false, "");
 
-    /** Who listens, and how often the channel was confirmed. */
-    private record Listeners(List<FluxSink<Push>> sinks, int confirmations) {}
+    /** Who listens, how often the channel was confirmed, and whether messages arrive now as far as is known. */
+    private record Listeners(List<FluxSink<Push>> sinks, int confirmations, boolean isHeard) {}
 
-    private static final Listeners NONE = new Listeners(List.of(), 0);
+    private static final Listeners NONE = new Listeners(List.of(), 0, false);
 
     private final ConcurrentHashMap<String, Listeners> listeners = new ConcurrentHashMap<>();
     private final Patience patience = new Patience();
+    private final AtomicInteger interruptions = new AtomicInteger();
     private volatile boolean replaced;
     private volatile String refusal = "";
     private final RedisConnection connection;
@@ -63,12 +65,27 @@ final class RedisChannels implements RedisListener {
 
     @Override
     public void subscribed(String channel) {
-        Listeners heard =
-                listeners.computeIfPresent(channel, (name, all) -> new Listeners(all.sinks(), all.confirmations() + 1));
+        int before = interruptions.get();
+        Listeners heard = listeners.computeIfPresent(
+                channel, (name, all) -> new Listeners(all.sinks(), all.confirmations() + 1, all.isHeard()));
         emit(channel, CONFIRMED);
         if (replaced && heard != null && heard.confirmations() == 1) {
             emit(channel, CONFIRMED);
         }
+        // Only now: who listens has to know first that something may have been missed.
+        listeners.computeIfPresent(
+                channel, (name, all) -> new Listeners(all.sinks(), all.confirmations(), interruptions.get() == before));
+    }
+
+    @Override
+    public void interrupted() {
+        interruptions.incrementAndGet();
+        listeners.replaceAll((channel, all) -> new Listeners(all.sinks(), all.confirmations(), false));
+    }
+
+    /** Whether messages of a channel arrive, as far as is known here. */
+    boolean isHeard(String channel) {
+        return listeners.getOrDefault(channel, NONE).isHeard();
     }
 
     /**
@@ -133,7 +150,7 @@ final class RedisChannels implements RedisListener {
             Listeners all = present == null ? NONE : present;
             List<FluxSink<Push>> more = new ArrayList<>(all.sinks());
             more.add(sink);
-            return new Listeners(List.copyOf(more), all.confirmations());
+            return new Listeners(List.copyOf(more), all.confirmations(), all.isHeard());
         });
         if (joined.confirmations() == 0) {
             connection.subscribe(channel);
@@ -149,7 +166,7 @@ final class RedisChannels implements RedisListener {
         Listeners left = listeners.computeIfPresent(channel, (name, all) -> {
             List<FluxSink<Push>> fewer = new ArrayList<>(all.sinks());
             fewer.remove(sink);
-            return fewer.isEmpty() ? null : new Listeners(List.copyOf(fewer), all.confirmations());
+            return fewer.isEmpty() ? null : new Listeners(List.copyOf(fewer), all.confirmations(), all.isHeard());
         });
         boolean isListenedTo = left != null;
         while (!isListenedTo) {

@@ -18,6 +18,12 @@ public interface RedisListener {
     void subscribed(String channel);
 
     /**
+     * The connection for channels ended: what is published is lost from now on, until each channel is confirmed again.
+     * Does nothing unless overridden.
+     */
+    default void interrupted() {}
+
+    /**
      * A message arrived, from any client that may publish there.
      *
      * @param channel the channel's full name

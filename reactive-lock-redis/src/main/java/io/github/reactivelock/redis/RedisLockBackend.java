@@ -186,6 +186,12 @@ public abstract class RedisLockBackend implements QuorumNode {
         return shards == null;
     }
 
+    /** Not while the connection for channels is gone, though that for commands may be there. */
+    @Override
+    public final boolean hearsRecalls() {
+        return supportsRecall() && channels.isHeard(grants.get());
+    }
+
     @Override
     public final Mono<Void> recall(String key) {
         return calls.run(key, "recall").then();

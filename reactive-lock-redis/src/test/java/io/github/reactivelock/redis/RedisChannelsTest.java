@@ -155,6 +155,25 @@ class RedisChannelsTest {
         listening.dispose();
     }
 
+    /** What was kept has to be given up before it may be relied upon again. */
+    @Test
+    void aChannelIsHeardOnceItsListenersKnowThatItWasInterrupted() {
+        List<Boolean> whenTold = new ArrayList<>();
+        Disposable listening = channels.listen("c").subscribe(push -> whenTold.add(channels.isHeard("c")));
+        assertThat(channels.isHeard("c")).isFalse();
+        channels.subscribed("c");
+        assertThat(channels.isHeard("c")).isTrue();
+
+        channels.interrupted();
+        assertThat(channels.isHeard("c")).isFalse();
+        channels.subscribed("c");
+
+        assertThat(whenTold).containsExactly(false, false);
+        assertThat(channels.isHeard("c")).isTrue();
+        listening.dispose();
+        assertThat(channels.isHeard("c")).isFalse();
+    }
+
     @Test
     void commandsThatGoElsewhereAfterTheFirstConfirmationAreAnInterruption() {
         List<Object> heard = new ArrayList<>();

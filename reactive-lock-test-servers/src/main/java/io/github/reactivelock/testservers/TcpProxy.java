@@ -28,6 +28,8 @@ public final class TcpProxy implements AutoCloseable {
         FLOW,
         DROP_REPLIES,
         FREEZE,
+        /** No new connections. */
+        FULL,
         CUT
     }
 
@@ -93,6 +95,21 @@ public final class TcpProxy implements AutoCloseable {
         links.forEach(Link::reset);
     }
 
+    /**
+     * Resets the connections on which the client has said a word, such as those for messages, and every new one at
+     * once. The others go on, until another mode is set.
+     *
+     * @param word in the first {@value #NOTED_BYTES} bytes that the client sent, in letters of either case
+     * @return how many connections it reset
+     */
+    @CanIgnoreReturnValue
+    public int cut(String word) {
+        change(Mode.FULL);
+        List<Link> chosen = links.stream().filter(link -> link.hasSaid(word)).toList();
+        chosen.forEach(Link::reset);
+        return chosen.size();
+    }
+
     /** Resets all connections; lets new ones through. */
     public void reset() {
         links.forEach(Link::reset);
@@ -118,8 +135,7 @@ public final class TcpProxy implements AutoCloseable {
      */
     @CanIgnoreReturnValue
     public int forget(String word) {
-        String wanted = word.toUpperCase(Locale.ROOT);
-        return forget(link -> link.said().toUpperCase(Locale.ROOT).contains(wanted));
+        return forget(link -> link.hasSaid(word));
     }
 
     /** Ends the server's side of all forgotten connections, of which the clients hear nothing. */
@@ -226,7 +242,7 @@ public final class TcpProxy implements AutoCloseable {
         }
 
         void open() throws IOException {
-            if (mode == Mode.CUT) {
+            if (mode == Mode.CUT || mode == Mode.FULL) {
                 reset();
                 return;
             }
@@ -271,8 +287,10 @@ public final class TcpProxy implements AutoCloseable {
             }
         }
 
-        String said() {
-            return noted.toString(StandardCharsets.ISO_8859_1);
+        boolean hasSaid(String word) {
+            return noted.toString(StandardCharsets.ISO_8859_1)
+                    .toUpperCase(Locale.ROOT)
+                    .contains(word.toUpperCase(Locale.ROOT));
         }
 
         private void note(byte[] bytes, int read) {

@@ -161,6 +161,7 @@ final class Channels implements Link.User {
     public void interrupted() {
         connection = null;
         asked.clear();
+        listener.interrupted();
     }
 
     /** The connection for commands tells why, and it is the same server. */

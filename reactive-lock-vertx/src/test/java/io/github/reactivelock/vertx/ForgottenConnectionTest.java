@@ -108,6 +108,26 @@ class ForgottenConnectionTest {
         listening.dispose();
     }
 
+    /** Recalls come on it, so what a client keeps is given to no flow from then on. */
+    @ParameterizedTest
+    @MethodSource("clients")
+    void noRecallIsHeardWhileTheConnectionForChannelsIsGone(BiFunction<Fixture, RedisOptions, LockBackend> client) {
+        TcpProxy proxy = proxy();
+        LockBackend backend = backend(client, proxy);
+        Disposable listening = backend.signals().subscribe();
+        take(backend, "a");
+        eventually("it hears", backend::hearsRecalls);
+
+        assertThat(proxy.cut("SUBSCRIBE")).isEqualTo(1);
+
+        eventually("it knows", () -> !backend.hearsRecalls());
+        assertThat(backend.isReady()).isTrue();
+        take(backend, "b");
+        proxy.mend();
+        eventually("it hears again", backend::hearsRecalls);
+        listening.dispose();
+    }
+
     /**
      * What the client calls one connection is one to each server, and those that answer say nothing about the other.
      */
