@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.LockBackendContract;
 import io.github.reactivelock.testservers.RedisServer;
+import io.github.reactivelock.testservers.TcpProxy;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.util.List;
@@ -15,17 +16,20 @@ import org.junit.jupiter.api.BeforeAll;
 class LettuceLockBackendContractTest extends LockBackendContract {
 
     private static RedisServer server;
+    private static TcpProxy proxy;
     private static RedisClient client;
 
     @BeforeAll
     static void start() {
         server = RedisServer.start();
+        proxy = TcpProxy.to(server.port());
         client = RedisClient.create(server.uri());
     }
 
     @AfterAll
     static void stop() {
         client.shutdown();
+        proxy.close();
         server.close();
     }
 
@@ -44,6 +48,11 @@ class LettuceLockBackendContractTest extends LockBackendContract {
         return Optional.of(new Lent(
                 LettuceLockBackend.using(client, RedisURI.create(server.uri())),
                 () -> client.connect().sync().ping().equals("PONG")));
+    }
+
+    @Override
+    protected Line line() {
+        return new Line(LettuceLockBackend.connect("redis://127.0.0.1:" + proxy.port()), proxy::cut, proxy::mend);
     }
 
     /** Something else stands in the place of the owner and of the queue. */

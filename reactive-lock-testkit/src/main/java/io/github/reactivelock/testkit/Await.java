@@ -101,9 +101,17 @@ final class Await {
         Object unused = seen(what, isSo::getAsBoolean, is -> is);
     }
 
+    static void until(String what, Duration limit, BooleanSupplier isSo) {
+        Object unused = seen(what, limit, isSo::getAsBoolean, is -> is);
+    }
+
     /** What a look shows as soon as that is so. Another look may be answered by another server, which is behind. */
     static <T> T seen(String what, Supplier<T> look, Predicate<T> isSo) {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
+        return seen(what, LIMIT, look, isSo);
+    }
+
+    private static <T> T seen(String what, Duration limit, Supplier<T> look, Predicate<T> isSo) {
+        long deadline = System.nanoTime() + limit.toNanos();
         while (true) {
             long begun = System.nanoTime();
             T seen = look.get();
@@ -112,7 +120,7 @@ final class Await {
             }
             long now = System.nanoTime();
             if (now - deadline > 0) {
-                throw new AssertionError("not so within " + LIMIT + ": " + what);
+                throw new AssertionError("not so within " + limit + ": " + what);
             }
             pause(LOOKS * (now - begun));
         }

@@ -35,6 +35,9 @@ public final class FaultyBackend extends ForwardingBackend {
     private volatile UnaryOperator<Mono<RenewalResult>> renewalFault = UnaryOperator.identity();
     private volatile UnaryOperator<Mono<Boolean>> releaseFault = UnaryOperator.identity();
     private volatile Predicate<Signal> passes = signal -> true;
+    private volatile boolean broken;
+    private volatile boolean deaf;
+    private volatile Sinks.Empty<Void> connected = Sinks.empty();
 
     /**
      * Has no faults until a test sets some.
@@ -125,12 +128,47 @@ public final class FaultyBackend extends ForwardingBackend {
         this.passes = passes;
     }
 
-    /** Removes all faults. */
+    /**
+     * Breaks the connection, of which a driver knows: claims, renewals and releases fail, signals are lost, and
+     * {@link #isReady} and {@link #hearsRecalls} are false until {@link #mend}.
+     */
+    public void cut() {
+        deaf = true;
+        broken = true;
+        connected = Sinks.empty();
+        claimFault = FaultyBackend::unreachable;
+        renewalFault = FaultyBackend::unreachable;
+        releaseFault = FaultyBackend::unreachable;
+        passes = signal -> false;
+    }
+
+    /** Removes all faults. After a {@link #cut} the engine hears that signals may have been missed. */
     public void mend() {
         claimFault = UnaryOperator.identity();
         renewalFault = UnaryOperator.identity();
         releaseFault = UnaryOperator.identity();
         passes = signal -> true;
+        if (broken) {
+            broken = false;
+            Sinks.EmitResult unused = forged.tryEmitNext(new Signal.Reconnected());
+            deaf = false;
+            Sinks.EmitResult unusedToo = connected.tryEmitEmpty();
+        }
+    }
+
+    @Override
+    public boolean isReady() {
+        return !broken && super.isReady();
+    }
+
+    @Override
+    public Mono<Void> ready() {
+        return broken ? connected.asMono() : super.ready();
+    }
+
+    @Override
+    public boolean hearsRecalls() {
+        return !deaf && super.hearsRecalls();
     }
 
     /**

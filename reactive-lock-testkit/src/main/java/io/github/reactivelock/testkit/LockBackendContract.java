@@ -88,6 +88,30 @@ public abstract class LockBackendContract {
     }
 
     /**
+     * A backend whose connections a case can break.
+     *
+     * @param backend the backend
+     * @param cut breaks all of them, and keeps others from being opened; the store goes on
+     * @param mend lets them be opened again
+     */
+    public record Line(LockBackend backend, Runnable cut, Runnable mend) {}
+
+    /**
+     * Makes a backend whose connections can be broken.
+     *
+     * @return one that seems to be cut off, unless overridden; better one behind a proxy
+     */
+    protected Line line() {
+        FaultyBackend backend = new FaultyBackend(newBackend());
+        return new Line(backend, backend::cut, backend::mend);
+    }
+
+    /** How long a client may need to notice that its connections are broken. */
+    Duration longestToNotice() {
+        return Await.LIMIT;
+    }
+
+    /**
      * Spoils a lock that is held, so that its renewal is refused or finds nothing: one of several that are renewed
      * together.
      *

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
@@ -168,6 +169,30 @@ abstract class RetentionCases extends Cases {
         assertThat(held.isHeld()).isTrue();
         assertThat(held.fencingToken()).isGreaterThan(token + 1);
         Await.run(held.release());
+    }
+
+    /** Nothing says what became of the lock meanwhile: here another client has it. */
+    @Test
+    void whatIsKeptGoesToNoFlowWhileItsStoreIsUnheard() {
+        LockClient unused = canKeep();
+        LockBackendContract.Line line = contract.line();
+        LockClient cutOff = impatient(line.backend()).with(KEPT);
+        LockClient other = client();
+        // So long that its passes do not come to their end here.
+        Mono<Boolean> flow = cutOff.withLock(
+                        key, Mono.delay(Duration.ofMillis(20)).thenReturn(true))
+                .onErrorReturn(LockException.class, false);
+        Await.until("it is kept", () -> Await.get(flow) && Await.get(other.inspect(key)) instanceof LockInfo.Held);
+
+        line.cut().run();
+        assertThat(Await.get(other.forceRelease(key))).isTrue();
+        LockHandle held = Await.get(other.acquire(key));
+
+        Await.until("no flow gets it from its client", contract.longestToNotice(), () -> !Await.get(flow));
+        assertThat(Await.get(flow)).isFalse();
+        line.mend().run();
+        Await.run(held.release());
+        Await.until("it has the lock again", () -> Await.get(flow));
     }
 
     @Test

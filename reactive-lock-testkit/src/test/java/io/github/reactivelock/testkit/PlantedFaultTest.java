@@ -84,6 +84,35 @@ class PlantedFaultTest {
         assertFails(store.new Repetition(), RepetitionCases::eachLockOfABatchIsRenewedForItself);
     }
 
+    @Test
+    void aStoreThatSaysItHearsThoughItsSignalsAreCutIsFound() {
+        Faulty store = new Faulty(claim -> claim) {
+            @Override
+            protected Line line() {
+                Line honest = super.line();
+                LockBackend boasts = new ForwardingBackend(honest.backend()) {
+                    @Override
+                    public boolean isReady() {
+                        return true;
+                    }
+
+                    @Override
+                    public boolean hearsRecalls() {
+                        return true;
+                    }
+                };
+                return new Line(boasts, honest.cut(), honest.mend());
+            }
+
+            @Override
+            Duration longestToNotice() {
+                return Duration.ofSeconds(1);
+            }
+        };
+
+        assertFails(store.new Retention(), RetentionCases::whatIsKeptGoesToNoFlowWhileItsStoreIsUnheard);
+    }
+
     /** A store in memory whose answers to claims are changed. */
     private static class Faulty extends LockBackendContract {
 

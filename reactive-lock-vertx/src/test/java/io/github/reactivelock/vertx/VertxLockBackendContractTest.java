@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.testkit.LockBackendContract;
 import io.github.reactivelock.testservers.RedisServer;
+import io.github.reactivelock.testservers.TcpProxy;
 import io.vertx.core.Vertx;
 import io.vertx.redis.client.Command;
 import io.vertx.redis.client.Redis;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 class VertxLockBackendContractTest extends LockBackendContract {
 
     private static RedisServer server;
+    private static TcpProxy proxy;
     private static Vertx vertx;
     private static RedisOptions options;
     private static Redis client;
@@ -25,6 +27,7 @@ class VertxLockBackendContractTest extends LockBackendContract {
     @BeforeAll
     static void start() {
         server = RedisServer.start();
+        proxy = TcpProxy.to(server.port());
         vertx = Vertx.vertx();
         options = new RedisOptions().setConnectionString(server.uri());
         client = Redis.createClient(vertx, options);
@@ -35,6 +38,7 @@ class VertxLockBackendContractTest extends LockBackendContract {
     @AfterAll
     static void stop() {
         vertx.close().await();
+        proxy.close();
         server.close();
     }
 
@@ -53,6 +57,11 @@ class VertxLockBackendContractTest extends LockBackendContract {
         return Optional.of(new Lent(
                 VertxLockBackend.using(vertx, client, options),
                 () -> client.send(Request.cmd(Command.PING)).await().toString().equals("PONG")));
+    }
+
+    @Override
+    protected Line line() {
+        return new Line(VertxLockBackend.connect(vertx, "redis://127.0.0.1:" + proxy.port()), proxy::cut, proxy::mend);
     }
 
     /** Something else stands in the place of the owner and of the queue. */
