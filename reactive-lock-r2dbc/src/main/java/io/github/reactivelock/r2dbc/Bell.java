@@ -51,8 +51,8 @@ import reactor.core.publisher.Sinks;
  * HEARS     slept through                                    -> sleeps again
  * any       got the anchor                                   -> keeps that connection; ABSENT, the next try is due
  * HEARS     ten seconds without a ring, or a doubt           -> rings for itself in its next sleep
- * HEARS     slept through its own rings                      -> DEAF
- * HEARS     slept through others' rings again and again      -> DEAF
+ * HEARS     slept through its own rings                      -> DEAF, but see below
+ * HEARS     slept through others' rings again and again      -> DEAF, but see below
  * HEARS     neither is there for half a minute               -> ABSENT, also where it kept the anchor
  * HEARS     they are more than 1,500                         -> UNPROVED until they are fewer
  * any       the connection is another's too                  -> DEAF
@@ -60,6 +60,9 @@ import reactor.core.publisher.Sinks;
  * any       the server refuses the name or a look            -> DEAF
  * DEAF      30 s, then twice as long each time, to 8 minutes -> ABSENT, the next try is due
  * </pre>
+ *
+ * <p>One that heard may have been left at the old server by a switch-over. So the next try is due after 50 ms, and it is
+ * DEAF only if it is so again before a ring has brought news.
  */
 final class Bell {
 
@@ -173,6 +176,8 @@ final class Bell {
 
     private int lost;
     private boolean sleptThrough;
+    /** It was opened anew because rings were not heard any more, and none has brought news since. */
+    private boolean moved;
 
     Bell(Database database, LateId client, Watched watched) {
         this.database = database;
@@ -301,8 +306,9 @@ final class Bell {
                         this::end,
                         (connection, error) -> end(connection),
                         this::end))
+                .doOnError(this::failed) // which asks whether it heard
                 .doFinally(end -> silence())
-                .onErrorResume(error -> Mono.fromRunnable(() -> failed(error)));
+                .onErrorComplete();
     }
 
     private Mono<Void> end(Connection connection) {
@@ -323,9 +329,16 @@ final class Bell {
     }
 
     private void failed(Throwable error) {
+        boolean moves = error instanceof Deaf && hears && !moved;
         boolean isDeaf = error instanceof Deaf || R2dbcFailure.lasts(error) || isRefused(error);
         Duration pause;
-        if (isDeaf) {
+        if (moves) {
+            log.debug(
+                    "rings are not heard any more, as after a switch-over: the listener opens another connection",
+                    error);
+            moved = true;
+            pause = FIRST_PAUSE;
+        } else if (isDeaf) {
             int times = deafnesses.getAndIncrement();
             deafness = "rings of MariaDB or MySQL are not heard: " + error.getMessage();
             pause = DEAFNESS.multipliedBy(1L << Math.min(MOST_DOUBLINGS, times));
@@ -507,6 +520,7 @@ final class Bell {
         }
         if (turn.isRung()) {
             heard();
+            moved &= !isNews;
         }
         if (isNews && turn.age() > LATE && (sleptThrough || !turn.isRung())) {
             lost += LOST;
