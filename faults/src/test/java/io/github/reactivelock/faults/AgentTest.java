@@ -2,6 +2,7 @@ package io.github.reactivelock.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.testservers.EtcdServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.github.reactivelock.testservers.RedisServer;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,13 +30,43 @@ class AgentTest {
 
     @Test
     void flowsAndClientKeepTheirTracesInMemory() throws IOException, InterruptedException {
-        assertThat(commandsInTheFirstTrace("memory")).isZero();
+        assertThat(commandsInTheFirstTrace("memory:")).isZero();
     }
 
     @Test
     void flowsAndClientKeepTheirTracesOnRedis() throws IOException, InterruptedException {
         try (RedisServer server = RedisServer.start()) {
             assertThat(commandsInTheFirstTrace(server.uri())).isLessThan(COMMANDS_OF_A_LOCK);
+        }
+    }
+
+    /** Its connections are watched by commands. */
+    @Test
+    void flowsAndClientKeepTheirTracesOverALettuceClientOfTheApplication() throws IOException, InterruptedException {
+        try (RedisServer server = RedisServer.start()) {
+            assertThat(commandsInTheFirstTrace("users:" + server.uri())).isLessThan(COMMANDS_OF_A_LOCK);
+        }
+    }
+
+    @Test
+    void flowsAndClientKeepTheirTracesOnRedisThroughVertx() throws IOException, InterruptedException {
+        try (RedisServer server = RedisServer.start()) {
+            assertThat(commandsInTheFirstTrace("vertx:" + server.uri())).isLessThan(COMMANDS_OF_A_LOCK);
+        }
+    }
+
+    @Test
+    void flowsAndClientKeepTheirTracesOnEtcd() throws IOException, InterruptedException {
+        try (EtcdServer server = EtcdServer.start()) {
+            assertThat(commandsInTheFirstTrace("etcd:" + server.uri())).isLessThan(COMMANDS_OF_A_LOCK);
+        }
+    }
+
+    @Test
+    void flowsAndClientKeepTheirTracesOnZooKeeper() throws Exception {
+        try (TestingServer server = new TestingServer()) {
+            assertThat(commandsInTheFirstTrace("zookeeper:" + server.getConnectString()))
+                    .isLessThan(COMMANDS_OF_A_LOCK);
         }
     }
 

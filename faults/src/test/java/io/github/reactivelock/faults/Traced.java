@@ -4,6 +4,8 @@ import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.election.LeaderElection;
+import io.github.reactivelock.etcd.EtcdBackendOptions;
+import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.r2dbc.Once;
@@ -12,7 +14,12 @@ import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.r2dbc.RowLocks;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.vertx.VertxLockBackend;
 import io.github.reactivelock.vertx.VertxLockClient;
+import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
+import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.opentelemetry.api.GlobalOpenTelemetry;
 import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.trace.Span;
@@ -66,13 +73,14 @@ final class Traced {
 
     private static void flows(String address) {
         Map<String, Integer> seen = new TreeMap<>();
-        LockClient client =
-                LockClient.builder(backend(address)).commandTimeout(Lab.LIMIT).build();
+        Vertx vertx = Vertx.vertx();
+        LockClient client = LockClient.builder(backend(address, vertx))
+                .commandTimeout(Lab.LIMIT)
+                .build();
         Span first = TRACER.spanBuilder("first").setNoParent().startSpan();
         System.out.println("first " + traceOf(first));
         run(first, client.withLock("first", Mono.just("done")));
 
-        Vertx vertx = Vertx.vertx();
         List<Form> forms = forms(client, vertx, address);
         List<Mono<Object>> flows = IntStream.range(0, 400)
                 .mapToObj(i -> flow(
@@ -89,16 +97,27 @@ final class Traced {
         System.out.println("done");
     }
 
-    private static LockBackend backend(String address) {
-        if (address.startsWith("redis:")) {
-            return LettuceLockBackend.connect(address);
-        }
-        if (address.startsWith("r2dbc:")) {
-            R2dbcLockBackend backend = R2dbcLockBackend.connect(ConnectionFactories.get(address), PATIENT);
-            backend.createTables().block(LIMIT);
-            return backend;
-        }
-        return InMemoryLockBackend.create();
+    /** The first word says which, as {@link Backends} has it; their clients of other stores are patient. */
+    private static LockBackend backend(String address, Vertx vertx) {
+        String word = address.substring(0, address.indexOf(':'));
+        String rest = address.substring(word.length() + 1);
+        return switch (word) {
+            case "redis" -> LettuceLockBackend.connect(address);
+            case "users" -> LettuceLockBackend.using(RedisClient.create(), RedisURI.create(rest));
+            case "vertx" -> VertxLockBackend.connect(vertx, rest);
+            case "etcd" ->
+                EtcdLockBackend.connect(
+                        List.of(rest), EtcdBackendOptions.defaults().withCommandTimeout(Lab.LIMIT));
+            case "zookeeper" ->
+                ZooKeeperLockBackend.connect(
+                        rest, ZooKeeperBackendOptions.defaults().withCommandTimeout(Lab.LIMIT));
+            case "r2dbc" -> {
+                R2dbcLockBackend backend = R2dbcLockBackend.connect(ConnectionFactories.get(address), PATIENT);
+                backend.createTables().block(LIMIT);
+                yield backend;
+            }
+            default -> InMemoryLockBackend.create();
+        };
     }
 
     private static String traceOf(Span span) {
@@ -118,8 +137,9 @@ final class Traced {
     private static List<Form> forms(LockClient client, Vertx vertx, String address) {
         List<Form> forms = new ArrayList<>(ofLocks(client));
         forms.addAll(ofQuestions(client));
-        forms.addAll(ofVertx(VertxLockClient.create(vertx, client), VertxLockClient.create(vertx, backend(address))));
-        forms.addAll(onSchedulersOfTheUser(address));
+        forms.addAll(
+                ofVertx(VertxLockClient.create(vertx, client), VertxLockClient.create(vertx, backend(address, vertx))));
+        forms.addAll(onSchedulersOfTheUser(address, vertx));
         if (address.startsWith("r2dbc:")) {
             RowLocks rows = RowLocks.using(ConnectionFactories.get(address), LIMIT, PATIENT);
             Once once = Once.using(ConnectionFactories.get(address), PATIENT);
@@ -146,20 +166,20 @@ final class Traced {
                 look -> client.acquire("b").flatMap(held -> release(held, seenBy(look, work(look)))));
     }
 
-    private static LockClient client(String address, Scheduler work) {
-        return LockClient.builder(backend(address))
+    private static LockClient client(String address, Vertx vertx, Scheduler work) {
+        return LockClient.builder(backend(address, vertx))
                 .workScheduler(work)
                 .commandTimeout(Lab.LIMIT)
                 .build();
     }
 
-    private static List<Form> onSchedulersOfTheUser(String address) {
+    private static List<Form> onSchedulersOfTheUser(String address, Vertx vertx) {
         return List.of(
                         Schedulers.newBoundedElastic(4, 100_000, "elastic"),
                         Schedulers.newParallel("parallel", 2),
                         Schedulers.fromExecutorService(Executors.newFixedThreadPool(4)))
                 .stream()
-                .map(work -> client(address, work))
+                .map(work -> client(address, vertx, work))
                 .<Form>map(client -> look -> client.withLock("f", work(look)))
                 .toList();
     }

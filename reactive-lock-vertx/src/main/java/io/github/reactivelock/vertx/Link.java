@@ -3,6 +3,7 @@ package io.github.reactivelock.vertx;
 import io.github.reactivelock.redis.Patience;
 import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.spi.support.DriverThreads;
+import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.Pauses;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -18,6 +19,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /**
  * One connection that opens at its first use and reconnects after interruptions, which a connection of the Vert.x
@@ -167,8 +169,16 @@ final class Link {
         return discard().timeout(LONGEST_CLOSING, TimeUnit.MILLISECONDS).otherwiseEmpty();
     }
 
+    /** In the name of no flow, and so is what follows from it for as long as the connection lasts. */
     private void open() {
         become(State.OPENING);
+        FireAndForget.run("opening a connection", Mono.fromRunnable(() -> here(this::openNow)));
+    }
+
+    private void openNow() {
+        if (state != State.OPENING || current != null) { // closed meanwhile
+            return;
+        }
         Opening mine = begin();
         current = mine;
         await(mine, (connection, error) -> {
