@@ -53,7 +53,11 @@ public record Load(int flows, int keys, Note note) {
         return new Load(flows / processes + (process < flows % processes ? 1 : 0), keys, note);
     }
 
-    /** @param verb what a {@link Worker} has to do with it */
+    /**
+     * As a {@link Worker} reads it.
+     *
+     * @param verb what it has to do
+     */
     public String request(String verb, String side, long startAt, Duration time) {
         return verb + " " + side + " " + flows + " " + keys + " " + note + " " + startAt + " " + time.toNanos();
     }

@@ -41,14 +41,9 @@ public final class Profile implements Scenario {
                         new Part(
                                 Store.REDIS,
                                 "one at a time, each in a process of its own",
-                                List.of(
-                                        Sides.OURS,
-                                        Sides.RAW_REACTIVE_HOP,
-                                        Sides.OURS_IMMEDIATE,
-                                        Sides.RAW_REACTIVE),
+                                List.of(Sides.OURS, Sides.RAW_REACTIVE_HOP, Sides.OURS_IMMEDIATE, Sides.RAW_REACTIVE),
                                 1),
-                        new Part(
-                                Store.REDIS, SEVERAL, List.of(Sides.OURS_FIFO, Sides.OURS_FIFO_IMMEDIATE), CLIENTS)));
+                        new Part(Store.REDIS, SEVERAL, List.of(Sides.OURS_FIFO, Sides.OURS_FIFO_IMMEDIATE), CLIENTS)));
     }
 
     /** A database whose every acquisition is a hand-over to another process, beside two statements that do nothing. */
