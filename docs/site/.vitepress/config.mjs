@@ -46,6 +46,7 @@ const sidebar = [
       { text: 'Spring Boot', link: '/spring-boot' },
       { text: '@WithLock', link: '/with-lock' },
       { text: 'Kotlin', link: '/kotlin' },
+      { text: 'Code that blocks', link: '/blocking' },
       { text: 'Testing', link: '/testing' },
       { text: 'Threads and cancellation', link: '/threads' },
       { text: 'Operations', link: '/operations' },

@@ -47,6 +47,21 @@ class ModulePathTest {
     }
 
     @Test
+    void aLockForCodeThatBlocks() throws Exception {
+        String said = run("blocking", """
+                var client = io.github.reactivelock.LockClient.create(
+                        io.github.reactivelock.memory.InMemoryLockBackend.create());
+                var lock = io.github.reactivelock.blocking.BlockingLockClient.of(client).asLock("a");
+                lock.lock();
+                lock.unlock();
+                System.out.println("it was taken");
+                client.close().block();
+                """);
+
+        assertThat(said).contains("it was taken");
+    }
+
+    @Test
     void aLockInRedisThroughLettuce() throws Exception {
         try (RedisServer server = RedisServer.start()) {
             String said = run("lettuce", """

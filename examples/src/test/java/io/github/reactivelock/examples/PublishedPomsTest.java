@@ -96,6 +96,7 @@ class PublishedPomsTest {
                         "consul",
                         "r2dbc",
                         "kotlin",
+                        "blocking",
                         "micrometer",
                         "spring-boot-starter")
                 .map(name -> "reactive-lock-" + name);

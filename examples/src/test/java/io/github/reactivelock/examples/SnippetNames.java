@@ -4,6 +4,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockListener;
+import io.github.reactivelock.blocking.BlockingLockClient;
 import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.r2dbc.Once;
 import io.github.reactivelock.r2dbc.RowLocks;
@@ -18,6 +19,7 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.File;
+import java.io.IOException;
 import org.apache.curator.framework.CuratorFramework;
 import org.redisson.api.RedissonClient;
 import org.springframework.integration.support.locks.LockRegistry;
@@ -43,6 +45,7 @@ public abstract class SnippetNames {
 
     protected static LockClient lock;
     protected static LockBackend backend;
+    protected static BlockingLockClient blocking;
     protected static VertxLockClient locks;
     protected static Order order;
     protected static String secret;
@@ -76,6 +79,10 @@ public abstract class SnippetNames {
     protected abstract Mono<Receipt> charge(Order order);
 
     protected abstract Mono<Receipt> charge(Order order, long fencingToken);
+
+    protected abstract Receipt chargeNow(Order order, long fencingToken);
+
+    protected abstract void shipNow(Order order) throws IOException;
 
     protected abstract Future<Receipt> chargeLater(Order order);
 

@@ -50,6 +50,7 @@ class SnippetsTest {
             import io.etcd.jetcd.op.Op;
             import io.etcd.jetcd.options.PutOption;
             import io.github.reactivelock.*;
+            import io.github.reactivelock.blocking.*;
             import io.github.reactivelock.election.*;
             import io.github.reactivelock.etcd.*;
             import io.github.reactivelock.lettuce.*;
