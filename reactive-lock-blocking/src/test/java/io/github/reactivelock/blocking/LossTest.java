@@ -1,0 +1,172 @@
+package io.github.reactivelock.blocking;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.state.LossReason;
+import io.github.reactivelock.testservers.Pause;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** A lock that is lost: an interrupt, once, and an exception of its own. */
+class LossTest extends Fixture {
+
+    @Test
+    void aLossInterruptsTheWorkAndIsThrownToTheCaller() {
+        AtomicBoolean interrupted = new AtomicBoolean();
+
+        assertThatThrownBy(() -> locks.withLock("a", () -> {
+                    takeAway("a");
+                    try {
+                        block();
+                    } catch (InterruptedException e) {
+                        interrupted.set(true);
+                        throw e;
+                    }
+                }))
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        loss -> assertThat(loss.reason()).isEqualTo(LossReason.FORCED));
+
+        assertThat(interrupted).isTrue();
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
+    void whatTheWorkThrewIsKeptWithTheLoss() {
+        assertThatThrownBy(() -> locks.withLock("a", () -> {
+                    takeAway("a");
+                    try {
+                        block();
+                    } catch (InterruptedException e) {
+                        throw new IOException("the clean-up failed");
+                    }
+                }))
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        loss -> assertThat(loss.getSuppressed()).hasAtLeastOneElementOfType(IOException.class));
+    }
+
+    @Test
+    void workThatHeedsNoInterruptEndsInTheLossAllTheSame() {
+        assertThatThrownBy(() -> locks.withLock("a", held -> {
+                    takeAway("a");
+                    Pause.until(
+                            "the thread is interrupted",
+                            () -> Thread.currentThread().isInterrupted());
+                    return held.isHeld();
+                }))
+                .isInstanceOf(LockLostException.class);
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
+    void aLossLeavesNoInterruptBehind() throws Exception {
+        for (int turn = 0; turn < 200; turn++) {
+            CountDownLatch in = new CountDownLatch(1);
+            Running<Boolean> work = start(() -> {
+                try {
+                    locks.withLock("a", () -> {
+                        in.countDown();
+                        for (int i = ThreadLocalRandom.current().nextInt(20_000); i > 0; i--) {
+                            Thread.onSpinWait();
+                        }
+                    });
+                } catch (LockLostException e) {
+                    assertThat(e.reason()).isEqualTo(LossReason.FORCED);
+                }
+                boolean isInterrupted = Thread.currentThread().isInterrupted();
+                other.withLock("b", Mono.just(true)).block(PATIENCE);
+                return isInterrupted || Thread.currentThread().isInterrupted();
+            });
+            open(in);
+            boolean wasInTime = other.forceRelease("a").block(PATIENCE);
+
+            assertThat(work.get()).as("after a loss in time: " + wasInTime).isFalse();
+        }
+    }
+
+    @Test
+    void withoutInterruptsALossShowsInTheHoldAndAtTheEnd() {
+        assertThatThrownBy(() -> locks.withoutInterrupts().withLock("a", held -> {
+                    takeAway("a");
+                    held.handles().get(0).lost().block(PATIENCE);
+                    assertThat(held.isHeld()).isFalse();
+                    assertThat(held.remaining()).isZero();
+                    return null;
+                }))
+                .isInstanceOf(LockLostException.class);
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
+    void aHoldThatTakesTooLongIsLost() {
+        BlockingLockClient brief = locks.with(locks.options().withMaxHold(Duration.ofMillis(150)));
+
+        assertThatThrownBy(() -> brief.withLock("a", Fixture::block))
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        loss -> assertThat(loss.reason()).isEqualTo(LossReason.HELD_TOO_LONG));
+    }
+
+    @Test
+    void aLossInterruptsWhoAcquiredAndClosingTellsIt() {
+        assertThatThrownBy(() -> {
+                    try (HeldLock held = locks.acquire("a")) {
+                        assertThat(held.isHeld()).isTrue();
+                        takeAway("a");
+                        block();
+                    }
+                })
+                .isInstanceOf(InterruptedException.class)
+                .satisfies(thrown -> assertThat(thrown.getSuppressed()).hasOnlyElementsOfType(LockLostException.class));
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
+    void aLossOfTheOuterLockEndsTheWaitForAnInnerOne() {
+        var holder = holder("b");
+
+        assertThatThrownBy(() -> locks.withLock("a", () -> {
+                    Running<Boolean> taking = start(() -> {
+                        untilOneWaits("b");
+                        takeAway("a");
+                        return true;
+                    });
+                    try {
+                        locks.withLock("b", () -> {});
+                    } finally {
+                        assertThat(taking.get()).isTrue();
+                    }
+                }))
+                .isInstanceOfSatisfying(
+                        LockLostException.class, loss -> assertThat(loss.key()).isEqualTo("a"));
+
+        untilNoneWaits("b");
+        release(holder);
+    }
+
+    @Test
+    void aClientThatIsClosedInterruptsTheWork() {
+        assertThatThrownBy(() -> locks.withLock("a", () -> {
+                    Running<?> closing = start(() -> client.close().block(PATIENCE));
+                    try {
+                        block();
+                    } finally {
+                        closing.thread.join(PATIENCE.toMillis());
+                    }
+                }))
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        loss -> assertThat(loss.reason()).isEqualTo(LossReason.CLIENT_CLOSED));
+    }
+}
