@@ -55,6 +55,10 @@ final class VirtualWaiters {
                 .commandTimeout(Fixture.PATIENCE)
                 .build();
 
+        // Classes are loaded under locks of the JVM, which pin the threads that meet there.
+        threads()
+                .submit(() -> BlockingLockClient.of(client).withLock("warm", held -> true))
+                .get();
         long reactive = reactive(holder, client);
         try (Recording recording = new Recording()) {
             recording.enable(PINNED).withoutThreshold().withStackTrace();
