@@ -16,9 +16,9 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * A view of a {@link LockClient} for code that blocks: it waits on the calling thread, and runs the work there. Safe for
- * use from any thread; it shares everything with its client, and has nothing of its own to close. A virtual thread that
- * waits never pins its carrier.
+ * A view of a {@link LockClient} for code that blocks: it waits on the calling thread, and runs the work there. Safe
+ * for use from any thread; it shares everything with its client, and has nothing of its own to close. A virtual thread
+ * that waits never pins its carrier.
  *
  * <p>Bad arguments throw {@link IllegalArgumentException} at once. All else that can go wrong with a lock is one of the
  * four {@link io.github.reactivelock.LockException}s. A call on a thread that must not block, which is one that Reactor
@@ -230,8 +230,8 @@ public final class BlockingLockClient {
     }
 
     /**
-     * Waits for a lock, and leaves it to the caller to close it, best in a {@code try} with resources. A loss interrupts
-     * the thread that called this, until the hold is closed, on any thread.
+     * Waits for a lock, and leaves it to the caller to close it, best in a {@code try} with resources. A loss
+     * interrupts the thread that called this, until the hold is closed, on any thread.
      *
      * @param key the lock's key
      * @return the hold
@@ -256,14 +256,15 @@ public final class BlockingLockClient {
      * A key as a {@link Lock}, for code that wants one. It keeps that interface's contract, and more:
      *
      * <ul>
-     *   <li>It is reentrant by thread, over all {@code Lock}s of one key that come from this view or those made from it;
-     *       each {@code lock} needs an {@code unlock}. A task that was given to an executor is on another thread and
-     *       waits; two tasks that one thread runs, one inside the other, are both in.
+     *   <li>It is reentrant by thread, over all {@code Lock}s of one key that come from this view or those made from
+     *       it; each {@code lock} needs an {@code unlock}. A task that was given to an executor is on another thread
+     *       and waits; two tasks that one thread runs, one inside the other, are both in.
      *   <li>{@code lock} and {@code tryLock()} wait through interrupts, {@code lockInterruptibly} and
-     *       {@code tryLock(time, unit)} end with {@link InterruptedException}. Where the store cannot be asked, all throw
-     *       {@link io.github.reactivelock.LockUnavailableException}; {@code lock} and {@code lockInterruptibly} throw
-     *       {@link io.github.reactivelock.LockTimeoutException} if the options have a wait timeout, and
-     *       {@code tryLock(time, unit)} counts its own time instead, 365 days at most; less than a millisecond is a try.
+     *       {@code tryLock(time, unit)} end with {@link InterruptedException}. Where the store cannot be asked, all
+     *       throw {@link io.github.reactivelock.LockUnavailableException}; {@code lock} and {@code lockInterruptibly}
+     *       throw {@link io.github.reactivelock.LockTimeoutException} if the options have a wait timeout, and
+     *       {@code tryLock(time, unit)} counts its own time instead, 365 days at most; less than a millisecond is a
+     *       try.
      *   <li>{@code unlock} by a thread that does not hold it throws {@link IllegalMonitorStateException}; after a loss,
      *       which interrupts the thread, it throws {@link LockLostException}. It waits for the store as
      *       {@link HeldLock#close()} does.

@@ -14,8 +14,8 @@ import reactor.util.context.Context;
 
 /**
  * One stay of a thread under locks. To the engine it is a flow whose work emits nothing and ends when the thread says
- * so; thus the engine waits, watches the clock, tells of a loss and releases as it does for any work, and a cancel gives
- * back what a grant that crosses it brought. The thread waits on latches only, never inside a monitor.
+ * so; thus the engine waits, watches the clock, tells of a loss and releases as it does for any work, and a cancel
+ * gives back what a grant that crosses it brought. The thread waits on latches only, never inside a monitor.
  */
 final class Section implements CoreSubscriber<Void> {
 

@@ -221,7 +221,7 @@ class AsLockTest extends Fixture {
     }
 
     @Test
-    void aStoreThatCannotBeAskedIsToldAndNotTakenForATakenLock() {
+    void aStoreThatCannotBeAskedIsNotTakenForATakenLock() {
         client.close().block(PATIENCE);
 
         assertThatThrownBy(lock::tryLock).isInstanceOf(LockClientClosedException.class);

@@ -56,7 +56,7 @@ class EventLoopsTest extends Fixture {
     }
 
     @Test
-    void aHoldThatIsClosedOnAnEventLoopIsGivenBackWithoutAWait() throws Exception {
+    void aHoldClosedOnAnEventLoopIsGivenBackWithoutAWait() throws Exception {
         HeldLock held = locks.acquire("a");
 
         Object nothing = run(

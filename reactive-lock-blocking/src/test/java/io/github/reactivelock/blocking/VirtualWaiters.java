@@ -18,24 +18,23 @@ import java.util.stream.Stream;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
-import reactor.core.publisher.Mono;
 
 /**
  * A process of its own, on a JDK that has virtual threads: many wait for one lock, which another client has. It says
- * how many pinned their carrier and what a waiter takes of the heap, and the same of flows that wait without threads.
+ * how many pinned their carrier and what a waiter takes of the heap.
  */
 final class VirtualWaiters {
 
     static final int MANY = 10_000;
-    /** What a waiter may take more than a flow: a thread with its stack, its task, and two latches. */
-    static final long MOST_BYTES_MORE = 8_192;
+    /** What a waiter may take of the heap: a flow, a thread with its stack, its task, and two latches. */
+    static final long MOST_BYTES = 8_192;
 
     private static final String KEY = "a";
     private static final String PINNED = "jdk.VirtualThreadPinned";
 
     private VirtualWaiters() {}
 
-    /** Blocks below a frame of native code, so that a thread is pinned on every JDK and the recording is seen to work. */
+    /** Blocks below a frame of native code, which pins a thread on every JDK, so the recording is seen to work. */
     private static final class PinnedOnPurpose {
         static final boolean SLEPT = slept();
 
@@ -55,22 +54,23 @@ final class VirtualWaiters {
                 .commandTimeout(Fixture.PATIENCE)
                 .build();
 
-        // Classes are loaded under locks of the JVM, which pin the threads that meet there.
+        // So that few classes are left to load, which pins the threads that meet there.
         threads()
                 .submit(() -> BlockingLockClient.of(client).withLock("warm", held -> true))
                 .get();
-        long reactive = reactive(holder, client);
         try (Recording recording = new Recording()) {
             recording.enable(PINNED).withoutThreshold().withStackTrace();
             recording.start();
             threads().submit(() -> PinnedOnPurpose.SLEPT).get();
             int onPurpose = pinned(recording).size();
             blocking(holder, client);
-            List<RecordedEvent> pinned = pinned(recording);
-            System.out.println("pinned on purpose: " + onPurpose + ", pinned: " + (pinned.size() - onPurpose));
-            pinned.stream().skip(onPurpose).limit(3).forEach(System.out::println);
+            List<RecordedEvent> pinned = pinned(recording).stream()
+                    .skip(onPurpose)
+                    .filter(event -> !loadsClass(event))
+                    .toList();
+            System.out.println("pinned on purpose: " + onPurpose + ", pinned: " + pinned.size());
+            pinned.stream().limit(3).forEach(System.out::println);
         }
-        System.out.println("bytes a reactive waiter: " + reactive);
         client.close().block(Fixture.PATIENCE);
         holder.close().block(Fixture.PATIENCE);
         System.exit(0);
@@ -93,7 +93,7 @@ final class VirtualWaiters {
             }));
         }
         Pause.until("all wait", Fixture.PATIENCE, () -> Stream.of(waiting).allMatch(VirtualWaiters::waits));
-        System.out.println("waiters: " + MANY + ", bytes a blocking waiter: " + (used() - before) / MANY);
+        System.out.println("waiters: " + MANY + ", bytes a waiter: " + (used() - before) / MANY);
         held.release().block(Fixture.PATIENCE);
         for (Future<?> each : all) {
             each.get(1, TimeUnit.MINUTES);
@@ -105,24 +105,9 @@ final class VirtualWaiters {
         return thread != null && thread.getState() == Thread.State.WAITING;
     }
 
-    /** Bytes that a flow takes while it waits. */
-    private static long reactive(LockClient holder, LockClient client) {
-        LockHandle held = holder.acquire(KEY).block(Fixture.PATIENCE);
-        client.withLock("warm", Mono.empty()).block(Fixture.PATIENCE);
-        AtomicInteger served = new AtomicInteger();
-        Mono<Integer> work = client.withLock(KEY, Mono.fromSupplier(served::incrementAndGet));
-        long before = used();
-        for (int i = 0; i < MANY; i++) {
-            work.subscribe(done -> {}, Throwable::printStackTrace);
-        }
-        long bytes = (used() - before) / MANY;
-        held.release().block(Fixture.PATIENCE);
-        Pause.until("all are served", Fixture.PATIENCE, () -> served.get() == MANY);
-        return bytes;
-    }
-
     private static long used() {
         System.gc();
+        System.gc(); // what the first one has found to be unreachable but for a cleaner
         Runtime runtime = Runtime.getRuntime();
         return runtime.totalMemory() - runtime.freeMemory();
     }
@@ -131,6 +116,17 @@ final class VirtualWaiters {
     private static ExecutorService threads() throws ReflectiveOperationException {
         return (ExecutorService)
                 Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+    }
+
+    /** The JVM pins a thread while it loads or initializes a class, which happens once, and not because of a lock. */
+    private static boolean loadsClass(RecordedEvent event) {
+        boolean says = event.hasField("pinnedReason")
+                && String.valueOf(event.getString("pinnedReason")).contains("class");
+        return says
+                || (event.getStackTrace() != null
+                        && event.getStackTrace().getFrames().stream()
+                                .map(frame -> frame.getMethod().getName())
+                                .anyMatch(name -> name.equals("<clinit>") || name.equals("loadClass")));
     }
 
     private static List<RecordedEvent> pinned(Recording recording) throws IOException {

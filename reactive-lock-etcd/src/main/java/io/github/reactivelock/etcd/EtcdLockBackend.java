@@ -251,7 +251,7 @@ public final class EtcdLockBackend implements LockBackend {
         return observer.inspect(key);
     }
 
-    /** By a transaction that would put a key and never does, which needs a majority, space and the permission to put. */
+    /** By a transaction that never puts the key it names, but needs a majority, space and the permission to put. */
     @Override
     public Mono<Void> probe(String key) {
         return observer.probe(key);

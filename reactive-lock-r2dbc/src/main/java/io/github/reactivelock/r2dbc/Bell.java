@@ -61,8 +61,8 @@ import reactor.core.publisher.Sinks;
  * DEAF      30 s, then twice as long each time, to 8 minutes -> ABSENT, the next try is due
  * </pre>
  *
- * <p>One that heard may have been left at the old server by a switch-over. So the next try is due after 50 ms, and it is
- * DEAF only if it is so again before a ring has brought news.
+ * <p>One that heard may have been left at the old server by a switch-over. So the next try is due after 50 ms, and it
+ * is DEAF only if it is so again before a ring has brought news.
  */
 final class Bell {
 

@@ -545,8 +545,8 @@ WHERE lock_key = ? AND EXISTS (SELECT 1 FROM patience) FOR UPDATE
 SELECT set_config('lock_timeout', '${patience}', true), set_config('idle_in_transaction_session_timeout', '${idle}', true)
 
 -- name: watched postgresql
--- Has the server look whether its client is still there, or what that waits for it would wait for to the end: a statement
--- waits for a table before it says how long it waits. Not where an administrator has set that, nor before PostgreSQL 14.
+-- Has the server look whether its client is still there while a statement waits: it waits for a table before it says
+-- how long it waits. Not where an administrator has set that, nor before PostgreSQL 14.
 SELECT set_config('client_connection_check_interval', '${idle}', false)
 WHERE current_setting('client_connection_check_interval', true) = '0'
 

@@ -147,7 +147,7 @@ class SwitchOverTest {
 
     /** On a machine that is too busy to hear a ring of its own more than once is needed. */
     @Test
-    void aListenerOfMariaDbThatStayedAtTheOldServerMovesToTheNewOne() {
+    void aListenerLeftAtTheOldServerMovesToTheNewOne() {
         try (Databases old = Databases.mariaDb("mariadb");
                 Databases next = Databases.mariaDb("mariadb")) {
             old.createTables();

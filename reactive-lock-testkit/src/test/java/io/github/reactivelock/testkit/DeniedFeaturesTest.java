@@ -139,7 +139,7 @@ class DeniedFeaturesTest {
         return denials;
     }
 
-    /** Of a table with a column about us, its rows in which that cell begins with a denial; and what only others have. */
+    /** Rows of a table with a column about us whose cell there begins with a denial; and what only others have. */
     private static List<String> deniedInTables(String plain) {
         List<String> denials = new ArrayList<>();
         boolean onlyOthers = false;
