@@ -110,6 +110,7 @@ class SnippetsTest {
             import reactor.netty.http.client.HttpClient;
             import reactor.test.StepVerifier;
             import reactor.test.scheduler.VirtualTimeScheduler;
+            import reactor.util.retry.Retry;
             """;
 
     /** A block of a page; {@code number} is that of its line. */
