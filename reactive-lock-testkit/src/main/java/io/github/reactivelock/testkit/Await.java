@@ -98,18 +98,20 @@ final class Await {
 
     /** Polls until the condition is true. */
     static void until(String what, BooleanSupplier isSo) {
-        Object unused = seen(what, isSo::getAsBoolean, is -> is);
+        seen(what, isSo::getAsBoolean, is -> is);
     }
 
     static void until(String what, Duration limit, BooleanSupplier isSo) {
-        Object unused = seen(what, limit, isSo::getAsBoolean, is -> is);
+        seen(what, limit, isSo::getAsBoolean, is -> is);
     }
 
     /** What a look shows as soon as that is so. Another look may be answered by another server, which is behind. */
+    @CanIgnoreReturnValue
     static <T> T seen(String what, Supplier<T> look, Predicate<T> isSo) {
         return seen(what, LIMIT, look, isSo);
     }
 
+    @CanIgnoreReturnValue
     private static <T> T seen(String what, Duration limit, Supplier<T> look, Predicate<T> isSo) {
         long deadline = System.nanoTime() + limit.toNanos();
         while (true) {

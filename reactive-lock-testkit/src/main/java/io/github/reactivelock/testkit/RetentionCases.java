@@ -41,6 +41,7 @@ abstract class RetentionCases extends Cases {
     }
 
     /** A client, which is closed at the end. Some stores know only once they were asked something. */
+    @CanIgnoreReturnValue
     private LockClient canKeep() {
         LockClient made = client(backend);
         Await.run(made.withLock(key("before"), Mono.empty()));
@@ -174,7 +175,7 @@ abstract class RetentionCases extends Cases {
     /** Nothing says what became of the lock meanwhile: here another client has it. */
     @Test
     void whatIsKeptGoesToNoFlowWhileItsStoreIsUnheard() {
-        LockClient unused = canKeep();
+        canKeep();
         LockBackendContract.Line line = contract.line();
         LockClient cutOff = impatient(line.backend()).with(KEPT);
         LockClient other = client();
@@ -277,7 +278,7 @@ abstract class RetentionCases extends Cases {
     /** As a store sees it. */
     @Test
     void theOwnerIsCalledBackByEachQuestionOfAClaimThatWaits() {
-        LockClient unused = canKeep();
+        canKeep();
         LockBackend store = closedAtTheEnd(contract.newBackend());
         Queue<Signal> signals = new ConcurrentLinkedQueue<>();
         CompletableFuture<Void> heard =
@@ -309,7 +310,7 @@ abstract class RetentionCases extends Cases {
     /** As a store sees a lock whose hold was lost, with a delay. */
     @Test
     void whatStaysTakenAfterItsHoldIsNotCalledBack() {
-        LockClient unused = canKeep();
+        canKeep();
         LockBackend store = closedAtTheEnd(contract.newBackend());
         Queue<Signal> signals = new ConcurrentLinkedQueue<>();
         CompletableFuture<Void> heard =

@@ -58,6 +58,9 @@ class DeniedFeaturesTest {
             entry("sql|r2dbc|postgresql|mariadb|mysql", "reactive-lock-r2dbc/r2dbc/R2dbcLockBackend.java"),
             entry("row lock", "reactive-lock-r2dbc/r2dbc/RowLocks.java"),
             entry("advisory lock", "reactive-lock-r2dbc/r2dbc/AdvisoryLocks.java"),
+            entry(
+                    "java\\.util\\.concurrent\\.locks\\.lock|module for code that blocks",
+                    "reactive-lock-blocking/blocking/BlockingLockClient.java#asLock"),
             entry("test kit|contract for stores", "reactive-lock-testkit/testkit/LockBackendContract.java"));
 
     /** Said of one store, one module or one case, and true. */
