@@ -155,6 +155,7 @@ final class Bell {
     private final ConnectionFactory unpooled;
     private final AtomicBoolean listening = new AtomicBoolean();
     private final AtomicBoolean stopped = new AtomicBoolean();
+    private final AtomicBoolean warned = new AtomicBoolean();
     private final Disposable.Swap life = Disposables.swap();
     private final AtomicInteger failures = new AtomicInteger();
     private final AtomicInteger deafnesses = new AtomicInteger();
@@ -201,7 +202,12 @@ final class Bell {
 
     @Nullable
     String whyDeaf() {
-        return deafness;
+        String cannot = whyItDoesNotListen();
+        return cannot == null ? deafness : "rings of MySQL are not heard: " + cannot;
+    }
+
+    private @Nullable String whyItDoesNotListen() {
+        return database.listens ? database.sql.whyNoScripts() : null;
     }
 
     /** A claim found a grant for which somebody should have rung. */
@@ -219,6 +225,14 @@ final class Bell {
         MonoSink<Boolean> resting = idle;
         if (resting != null) {
             resting.success(true);
+        }
+        String cannot = whyItDoesNotListen();
+        if (cannot != null && warned.compareAndSet(false, true)) {
+            log.warn(
+                    "rings of MySQL are not heard ({}): a lock that is given to another process is noticed within 5 ms to a"
+                            + " second, and none is kept without a flow. Change that, or turn ringing off"
+                            + " (R2dbcBackendOptions.withoutNotifications())",
+                    cannot);
         }
         if (listens() && listening.compareAndSet(false, true)) {
             life.update(FireAndForget.cancellable(

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,6 +78,9 @@ final class Sql {
     private final Map<String, List<String>> scripts = new HashMap<>();
 
     private volatile boolean compounds = true;
+    /** Why clients of MySQL cannot be rung for, from when that is known. */
+    private volatile @Nullable String whyNoScripts;
+
     private volatile boolean severalAllowed;
     private final AtomicBoolean scriptsWork = new AtomicBoolean();
     private volatile boolean learned;
@@ -156,12 +160,19 @@ final class Sql {
     /** Something on the way to MySQL does not take several statements as one text; said once. */
     void forgetScripts(Throwable refusal) {
         if (scriptsWork.getAndSet(false)) {
+            whyNoScripts = "MySQL, or what stands in front of it, takes no text of several statements";
             log.warn(
                     "MySQL, or what stands in front of it, takes no text of several statements, so each is sent by itself"
                             + " from now on, and who joins a queue or hands over a lock takes up to ten round trips ({});"
                             + " let such texts pass for one or two, then start this process again",
                     refusal.getMessage());
         }
+    }
+
+    /** Why nothing can sleep in MySQL until it is rung for; null if something can, or nothing is known yet. */
+    @Nullable
+    String whyNoScripts() {
+        return whyNoScripts;
     }
 
     /** Whether a server that may be one of several that all take writes is to be asked. */
@@ -197,6 +208,12 @@ final class Sql {
             String driver = Answers.real(connection).getClass().getName();
             scriptsWork.set(driver.startsWith("io.asyncer.r2dbc.mysql.")
                     || (severalAllowed && driver.startsWith("org.mariadb.r2dbc.")));
+            if (isMySql() && !scriptsWork.get()) {
+                whyNoScripts =
+                        "MySQL gets no text of several statements: r2dbc-mariadb sends one where the address that"
+                                + " R2dbcLockBackend.connect(…) gets says allowMultiQueries=true, and r2dbc-mysql by itself where"
+                                + " no wrapper hides it";
+            }
             learned = true;
         }
     }

@@ -2,6 +2,9 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
@@ -27,10 +30,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.reactivestreams.Publisher;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -646,6 +652,22 @@ class BellTest {
                 "a ConnectionFactory that does not show it");
 
         pool.disposeLater().block(Databases.LIMIT);
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = "reactivelock.mysql.instead", matches = "true")
+    void aDriverThatSendsMySqlSingleStatementsOnlyIsToldTheOptionOnce() {
+        ListAppender<ILoggingEvent> said = new ListAppender<>();
+        Logger logger = (Logger) LoggerFactory.getLogger(Bell.class);
+        logger.addAppender(said);
+        said.start();
+
+        assertHandedOnUnheard(database, connected(database), "allowMultiQueries=true");
+
+        logger.detachAppender(said);
+        assertThat(said.list)
+                .filteredOn(event -> event.getFormattedMessage().contains("allowMultiQueries=true"))
+                .hasSize(1);
     }
 
     @ParameterizedTest(autoCloseArguments = false)
