@@ -21,7 +21,7 @@ import reactor.util.context.ContextView;
  * that waits never pins its carrier.
  *
  * <p>Bad arguments throw {@link IllegalArgumentException} at once. All else that can go wrong with a lock is one of the
- * four {@link io.github.reactivelock.LockException}s. A call on a thread that must not block, which is one that Reactor
+ * four {@link io.github.reactivelock.LockException}s, but for what cannot be had below a hold, as in the reactive view. A call on a thread that must not block, which is one that Reactor
  * marks so or an event loop of Netty or Vert.x, throws {@link IllegalStateException} and asks for nothing. How a
  * {@code withLock} ends:
  *
@@ -37,12 +37,14 @@ import reactor.util.context.ContextView;
  * is withdrawn in the background</td></tr>
  * <tr><td>never began, because the lock was taken</td><td>none</td><td>of {@code tryWithLock}: what it calls
  * instead</td></tr>
- * <tr><td>never began</td><td>none</td><td>one of the other three lock errors</td></tr>
+ * <tr><td>never began</td><td>none</td><td>one of the other three lock errors, or {@link LockLostException} if it was
+ * lost before the work could begin</td></tr>
  * </table>
  *
- * <p>The thread is interrupted once, before the lease can have run out at the store, and only while the work runs; an
- * interrupt that is left over is taken back when it has ended. Work that does not heed interrupts runs on without its
- * lock: then only the fencing token protects.
+ * <p>The thread is interrupted once for each call that it is in, before the lease can have run out at the store, and
+ * only while the work runs; an interrupt that is left over is taken back when it has ended. Work that does not heed
+ * interrupts runs on without its lock: then only the fencing token protects. After {@code maxHold}, and when the client
+ * is closed, others may have the lock right after the interrupt.
  *
  * <p>Only {@link #asLock} is reentrant by thread. Elsewhere the hold is passed along by {@link #within}; without that,
  * work that asks for its own key waits for itself, until the wait timeout if there is one.
@@ -231,7 +233,8 @@ public final class BlockingLockClient {
 
     /**
      * Waits for a lock, and leaves it to the caller to close it, best in a {@code try} with resources. A loss
-     * interrupts the thread that called this, until the hold is closed, on any thread.
+     * interrupts the thread that called this, until the hold is closed, on any thread. If another thread goes on with
+     * the hold, use {@link #withoutInterrupts()}.
      *
      * @param key the lock's key
      * @return the hold
@@ -271,7 +274,7 @@ public final class BlockingLockClient {
      *   <li>{@code newCondition} throws {@link UnsupportedOperationException}.
      * </ul>
      *
-     * <p>A thread that ends without {@code unlock} keeps the lock, renewed, for the longest hold or until the client is
+     * <p>A thread that ends without {@code unlock} keeps the lock, renewed, until the longest hold is over or the client is
      * closed.
      *
      * @param key the lock's key
@@ -304,10 +307,10 @@ public final class BlockingLockClient {
         try {
             result = work.call(held);
         } catch (Throwable thrown) {
-            held.endAfter(thrown);
+            held.finishAfter(thrown);
             throw thrown;
         }
-        held.close();
+        held.finish();
         return result;
     }
 
@@ -315,9 +318,9 @@ public final class BlockingLockClient {
         try {
             work.run();
         } catch (Throwable thrown) {
-            held.endAfter(thrown);
+            held.finishAfter(thrown);
             throw thrown;
         }
-        held.close();
+        held.finish();
     }
 }

@@ -10,8 +10,8 @@ import reactor.util.context.ContextView;
 
 /**
  * Locks that are held by a section of code: one, or several that were asked for together. Safe for use from any thread.
- * Who got it of {@code acquire} has to close it; a hold that gets lost keeps its lock, renewed, for the longest hold or
- * until the client is closed.
+ * Who got it of {@code acquire} has to close it: a hold that is never closed keeps its lock, renewed, until the longest
+ * hold is over or the client is closed.
  */
 public final class HeldLock implements AutoCloseable {
 
@@ -86,15 +86,20 @@ public final class HeldLock implements AutoCloseable {
      * interrupted or must not block, or the options release in the background. The release then goes on by itself.
      * Closing again does nothing.
      *
-     * @throws LockLostException if the lock had been lost; an interrupt that told of it is taken back
+     * @throws LockLostException if the lock had been lost; an interrupt that told of it is taken back. Not on a thread
+     *     that must not block, where nothing is waited for
      */
     @Override
     public void close() {
         section.end();
     }
 
-    void endAfter(Throwable thrown) {
-        section.endAfter(thrown);
+    void finish() {
+        section.finish();
+    }
+
+    void finishAfter(Throwable thrown) {
+        section.finishAfter(thrown);
     }
 
     void endWork() {

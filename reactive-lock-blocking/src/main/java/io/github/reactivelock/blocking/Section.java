@@ -2,7 +2,11 @@ package io.github.reactivelock.blocking;
 
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.state.LossReason;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +28,9 @@ final class Section implements CoreSubscriber<Void> {
         Mono<Void> around(Function<List<LockHandle>, Mono<Void>> work);
     }
 
+    /** Those that know of a loss and have not ended, of all threads. */
+    private static final Set<Section> TOLD = ConcurrentHashMap.newKeySet();
+
     private final Thread thread = Thread.currentThread();
     private final Mono<Void> locked;
     private final Object named;
@@ -41,7 +48,7 @@ final class Section implements CoreSubscriber<Void> {
     private @Nullable Throwable failure;
     /** The thread is in. */
     private boolean runs;
-
+    /** The interrupt that the thread may have now came from here. */
     private boolean wasInterrupted;
 
     /** Refuses bad keys, and asks for nothing yet. */
@@ -58,11 +65,15 @@ final class Section implements CoreSubscriber<Void> {
                     + thread.getName()
                     + ", which must not block; call on another thread, a virtual one say, or use LockClient here");
         }
-        locked.subscribe(this);
+        (above.isEmpty() ? locked.contextCapture() : locked).subscribe(this);
     }
 
+    /** A loss cancels the work before the lock is given back, where there is anything to give back. */
     private Mono<Void> work(List<LockHandle> handles) {
-        return Mono.deferContextual(below -> Mono.create(work -> granted(new HeldLock(handles, below, work, this))));
+        return Mono.deferContextual(below -> Mono.create(work -> {
+            work.onCancel(this::interrupt);
+            granted(new HeldLock(handles, below, work, this));
+        }));
     }
 
     private void granted(HeldLock lock) {
@@ -115,33 +126,100 @@ final class Section implements CoreSubscriber<Void> {
         }
     }
 
-    private synchronized @Nullable HeldLock entered() {
-        if (failure != null) {
-            throw told(failure);
+    /** The thread may have had no turn between the grant and now, so it looks at the clock. */
+    private @Nullable HeldLock entered() {
+        HeldLock got;
+        synchronized (this) {
+            if (failure != null) {
+                throw told(failure);
+            }
+            got = held;
+            runs = got != null;
         }
-        runs = held != null;
-        return held;
+        if (got != null) {
+            for (LockHandle each : got.handles()) {
+                if (!each.isHeld()) {
+                    finish();
+                    throw new LockLostException(each.key(), each.fencingToken(), LossReason.EXPIRED, null);
+                }
+            }
+        }
+        return got;
     }
 
-    /** Ends the work, and waits for the release where that may be waited for. */
-    void end() {
-        HeldLock lock;
+    /** Before the lease can have run out, and once; not a thread that is interrupted, which sees that. */
+    private synchronized void interrupt() {
+        if (runs && interrupts && TOLD.add(this) && !thread.isInterrupted()) {
+            wasInterrupted = true;
+            thread.interrupt();
+        }
+    }
+
+    /** The interrupt of another section of this thread took the place of this one's, and was taken back. */
+    private synchronized void interruptAtLast() {
+        if (runs && !wasInterrupted) {
+            wasInterrupted = true;
+            thread.interrupt();
+        }
+    }
+
+    /** Was meant for the work, which is over. Others that this thread is in may have been lost as well. */
+    private void takeBackInterrupt() {
+        boolean ours;
         synchronized (this) {
-            if (!runs || held == null) {
-                return;
-            }
-            lock = held;
-            runs = false;
-            if (wasInterrupted && Thread.currentThread() == thread) {
-                boolean unused = Thread.interrupted(); // it was meant for the work, which is over
+            TOLD.remove(this);
+            ours = wasInterrupted && Thread.currentThread() == thread;
+            if (ours) {
+                wasInterrupted = false;
             }
         }
+        if (ours) {
+            boolean unused = Thread.interrupted();
+            TOLD.stream().filter(told -> told.thread.equals(thread)).forEach(Section::interruptAtLast);
+        }
+    }
+
+    /** Ends the work, and waits for the release where that may be waited for; said again it does nothing. */
+    void end() {
+        if (leave()) {
+            awaitRelease();
+        }
+    }
+
+    /** The same, also where another thread or the work itself has ended it: the caller gets the loss. */
+    void finish() {
+        boolean unused = leave();
+        awaitRelease();
+    }
+
+    private boolean leave() {
+        boolean ends;
+        synchronized (this) {
+            ends = runs;
+            runs = false;
+        }
+        takeBackInterrupt();
+        return ends;
+    }
+
+    private void awaitRelease() {
+        HeldLock lock = BlockingLockClient.granted(held);
+        boolean isOver = !lock.isHeld(); // what comes then does not wait for the store
         lock.endWork();
         if (!EventLoops.isCurrent()) {
-            try {
-                ended.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // the release goes on
+            boolean interrupted = false;
+            while (ended.getCount() > 0) {
+                try {
+                    ended.await();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                    if (!isOver) {
+                        break; // the release goes on
+                    }
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
         synchronized (this) {
@@ -152,15 +230,25 @@ final class Section implements CoreSubscriber<Void> {
     }
 
     /** Ends a work that threw. A loss is the reason to tell, and what the work threw then comes with it. */
-    void endAfter(Throwable thrown) {
+    void finishAfter(Throwable thrown) {
         try {
-            end();
+            finish();
         } catch (RuntimeException loss) {
-            if (thrown != loss && !(thrown instanceof InterruptedException)) {
+            if (!isCausedBy(thrown, loss) && !(thrown instanceof InterruptedException)) {
                 loss.addSuppressed(thrown);
             }
             throw loss;
         }
+    }
+
+    /** A loss that an inner call threw is one object with that of the outer one. */
+    private static boolean isCausedBy(Throwable thrown, Throwable loss) {
+        for (Throwable each = thrown; each != null; each = each.getCause()) {
+            if (each.equals(loss)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Was made on another thread, so it says where it came to this one, as {@code block()} does. */
@@ -192,11 +280,8 @@ final class Section implements CoreSubscriber<Void> {
     public void onError(Throwable told) {
         synchronized (this) {
             failure = told;
-            if (runs && interrupts) {
-                wasInterrupted = true;
-                thread.interrupt();
-            }
         }
+        interrupt(); // unless the cancelled work did
         answered.countDown();
         ended.countDown();
     }

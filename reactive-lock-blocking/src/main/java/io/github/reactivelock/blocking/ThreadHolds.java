@@ -18,7 +18,11 @@ final class ThreadHolds {
 
     private record Hold(Share share, HeldLock lock) {}
 
+    private static final int MANY = 1_024;
+
     private final Map<Owned, Deque<Hold>> holds = new ConcurrentHashMap<>();
+    /** Look then whether there are some of threads that ended without an unlock. */
+    private volatile int sweptAt = MANY;
 
     private static Owned owned(String key) {
         return new Owned(Thread.currentThread(), key);
@@ -32,6 +36,10 @@ final class ThreadHolds {
     }
 
     void add(String key, Share share, HeldLock lock) {
+        if (holds.size() > sweptAt) {
+            holds.keySet().removeIf(each -> !each.thread().isAlive());
+            sweptAt = Math.max(MANY, 2 * holds.size());
+        }
         holds.computeIfAbsent(owned(key), first -> new ArrayDeque<>()).addFirst(new Hold(share, lock));
     }
 

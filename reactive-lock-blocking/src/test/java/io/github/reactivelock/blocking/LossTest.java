@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -104,6 +105,80 @@ class LossTest extends Fixture {
                 }))
                 .isInstanceOf(LockLostException.class);
 
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
+    void aLossIsThrownThoughTheThreadIsInterrupted() {
+        assertThatThrownBy(() -> locks.withoutInterrupts().withLock("a", held -> {
+                    takeAway("a");
+                    Pause.until("it is lost", () -> !held.isHeld());
+                    Thread.currentThread().interrupt();
+                    return null;
+                }))
+                .isInstanceOf(LockLostException.class);
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void anInterruptOfOthersIsLeftAfterALoss() {
+        assertThatThrownBy(() -> locks.withLock("a", held -> {
+                    Thread.currentThread().interrupt();
+                    takeAway("a");
+                    Pause.until("it is lost", () -> !held.isHeld());
+                    return null;
+                }))
+                .isInstanceOf(LockLostException.class);
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void aHoldThatAnotherThreadClosesLeavesNoInterruptBehind() throws Exception {
+        AtomicReference<HeldLock> got = new AtomicReference<>();
+        AtomicBoolean closed = new AtomicBoolean();
+        Running<Boolean> work = start(() -> {
+            assertThatThrownBy(() -> locks.withLock("a", held -> {
+                        got.set(held);
+                        takeAway("a");
+                        Pause.until("another thread has closed it", closed::get);
+                        return null;
+                    }))
+                    .isInstanceOf(LockLostException.class);
+            return Thread.currentThread().isInterrupted();
+        });
+        Pause.until("the thread is interrupted", work.thread::isInterrupted);
+
+        assertThatThrownBy(() -> got.get().close()).isInstanceOf(LockLostException.class);
+        closed.set(true);
+
+        assertThat(work.get()).isFalse();
+    }
+
+    @Test
+    void eachOfTwoLossesInterruptsTheWorkOfItsOwn() {
+        AtomicBoolean outer = new AtomicBoolean();
+
+        assertThatThrownBy(() -> locks.withLock("a", first -> {
+                    assertThatThrownBy(() -> locks.withLock("b", second -> {
+                                takeAway("b");
+                                Pause.until("the inner one is lost", () -> !second.isHeld());
+                                takeAway("a");
+                                Pause.until("the outer one is lost", () -> !first.isHeld());
+                                return null;
+                            }))
+                            .isInstanceOf(LockLostException.class);
+                    try {
+                        block();
+                    } catch (InterruptedException e) {
+                        outer.set(true);
+                    }
+                    return null;
+                }))
+                .isInstanceOf(LockLostException.class);
+
+        assertThat(outer).isTrue();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
 

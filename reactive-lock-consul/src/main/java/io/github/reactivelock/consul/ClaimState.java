@@ -10,6 +10,8 @@ final class ClaimState extends QueuedClaim<Entry, Entry> {
 
     /** A question that makes a key may still be on its way, although it got no answer. */
     private boolean doubted;
+    /** This client writes its key again, so that it is not as it was is no news. */
+    private volatile boolean rewritten;
 
     ClaimState(Claim claim) {
         super(claim);
@@ -23,6 +25,14 @@ final class ClaimState extends QueuedClaim<Entry, Entry> {
     /** The same question may be carried out once more. */
     synchronized void doubt() {
         doubted = true;
+    }
+
+    void rewrite() {
+        rewritten = true;
+    }
+
+    boolean isRewritten() {
+        return rewritten;
     }
 
     @Override

@@ -86,7 +86,7 @@ final class Renewal {
                 queue.keep(state, key);
                 renewed.add(id);
             } else {
-                if (state.vanished(key, LossReason.EXPIRED)) {
+                if (!state.isRewritten() && state.vanished(key, LossReason.EXPIRED)) {
                     queue.remove(key);
                 }
                 lost.put(id, loss(state));
@@ -114,6 +114,7 @@ final class Renewal {
         for (int i = 0; i < held.size(); i++) {
             ClaimState state = held.get(i).state;
             if (checked.get(i) instanceof ClaimKeys.Checked.Gone
+                    && !state.isRewritten()
                     && state.vanished(held.get(i).key, LossReason.FORCED)) {
                 ended.add(new Signal.Suspect(state.claim().id(), LossReason.FORCED));
             }

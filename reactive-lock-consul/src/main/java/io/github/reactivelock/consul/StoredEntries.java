@@ -67,7 +67,13 @@ final class StoredEntries implements Entries<Entry, Entry> {
 
     @Override
     public Mono<Entry> unmark(Entry key) {
-        return keys.unmark(key);
+        return Mono.defer(() -> {
+            ClaimState state = states.get(key.claimId());
+            if (state != null) {
+                state.rewrite();
+            }
+            return keys.unmark(key);
+        });
     }
 
     @Override

@@ -135,7 +135,7 @@ class AclTest extends Fixture {
         String token = made("deleted", "key_prefix \"reactivelock/\" { policy = \"write\" } " + SESSIONS);
         LockClient client = client(ConsulLockBackend.connect(
                 server.uri(),
-                Consuls.patient().withSessionTtl(Duration.ofSeconds(10)).withToken(of("SecretID", token))));
+                Consuls.patient().withSessionTtl(Duration.ofSeconds(20)).withToken(of("SecretID", token))));
         LockClient other = client(with(ConsulServer.ROOT_TOKEN));
         LockHandle held = Consuls.get(client.acquire(key));
 

@@ -62,7 +62,7 @@ import reactor.core.publisher.Sinks;
  * </pre>
  *
  * <p>One that heard may have been left at the old server by a switch-over. So the next try is due after 50 ms, and it
- * is DEAF only if it is so again before a ring has brought news.
+ * is DEAF if that happens a second time within eight minutes.
  */
 final class Bell {
 
@@ -81,6 +81,10 @@ final class Bell {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final Duration DEAFNESS = Duration.ofSeconds(30);
     private static final int MOST_DOUBLINGS = 4;
+    /** Where some may not ring, moving would never end. */
+    private static final long BETWEEN_MOVES =
+            DEAFNESS.multipliedBy(1L << MOST_DOUBLINGS).toNanos();
+
     /** Microseconds; a grant that is younger than that at the end of a sleep may have its ring on the way. */
     private static final long LATE = 250_000;
 
@@ -177,8 +181,8 @@ final class Bell {
 
     private int lost;
     private boolean sleptThrough;
-    /** It was opened anew because rings were not heard any more, and none has brought news since. */
-    private boolean moved;
+    /** When it was last opened anew because rings were not heard any more. */
+    private long movedAt = System.nanoTime() - BETWEEN_MOVES;
 
     Bell(Database database, LateId client, Watched watched) {
         this.database = database;
@@ -343,14 +347,14 @@ final class Bell {
     }
 
     private void failed(Throwable error) {
-        boolean moves = error instanceof Deaf && hears && !moved;
+        boolean moves = error instanceof Deaf && hears && System.nanoTime() - movedAt >= BETWEEN_MOVES;
         boolean isDeaf = error instanceof Deaf || R2dbcFailure.lasts(error) || isRefused(error);
         Duration pause;
         if (moves) {
             log.debug(
                     "rings are not heard any more, as after a switch-over: the listener opens another connection",
                     error);
-            moved = true;
+            movedAt = System.nanoTime();
             pause = FIRST_PAUSE;
         } else if (isDeaf) {
             int times = deafnesses.getAndIncrement();
@@ -534,7 +538,6 @@ final class Bell {
         }
         if (turn.isRung()) {
             heard();
-            moved &= !isNews;
         }
         if (isNews && turn.age() > LATE && (sleptThrough || !turn.isRung())) {
             lost += LOST;

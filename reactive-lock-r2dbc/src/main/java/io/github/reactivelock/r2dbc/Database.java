@@ -218,8 +218,18 @@ final class Database {
                 && !R2dbcFailure.wasRolledBack(error)
                 && !R2dbcFailure.isLockTimeout(error)
                 && (Answers.real(connection).getClass().getName().startsWith("org.mariadb.r2dbc.")
-                        || BY_MARIADBS_DRIVER.contains(connection.getMetadata().getDatabaseProductName()));
+                        || isNamedByMariaDbsDriver(connection));
         return !mayMixUp && R2dbcFailure.leavesConnectionWhole(error);
+    }
+
+    /** One that a user closed says nothing, and is not to be lent again. */
+    private static boolean isNamedByMariaDbsDriver(Connection connection) {
+        try {
+            return BY_MARIADBS_DRIVER.contains(
+                    String.valueOf(connection.getMetadata().getDatabaseProductName()));
+        } catch (RuntimeException closed) {
+            return true;
+        }
     }
 
     private Mono<Void> giveBackWhole(Session session) {

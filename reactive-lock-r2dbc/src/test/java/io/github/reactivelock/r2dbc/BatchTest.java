@@ -8,6 +8,7 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.state.Share;
+import io.github.reactivelock.testservers.Pause;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactoryOptions;
@@ -156,7 +157,7 @@ class BatchTest extends EachDatabase {
                 () -> Databases.select(looking, "SELECT count(*) FROM reactive_lock_waiter") == held.size());
         Databases.until("it is pushed to", backend::isPushed);
 
-        Databases.until("a statement a second are enough", () -> {
+        Pause.until("a statement a second are enough", Duration.ofMinutes(5), () -> {
             long before = asked(looking, tapped);
             long began = System.nanoTime();
             Object unused = Mono.delay(Duration.ofSeconds(18)).block(Databases.LIMIT);

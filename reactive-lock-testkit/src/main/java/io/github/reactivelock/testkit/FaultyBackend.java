@@ -134,8 +134,8 @@ public final class FaultyBackend extends ForwardingBackend {
      */
     public void cut() {
         deaf = true;
-        broken = true;
         connected = Sinks.empty();
+        broken = true;
         claimFault = FaultyBackend::unreachable;
         renewalFault = FaultyBackend::unreachable;
         releaseFault = FaultyBackend::unreachable;
