@@ -188,7 +188,7 @@ final class Section implements CoreSubscriber<Void> {
 
     /** The same, also where another thread or the work itself has ended it: the caller gets the loss. */
     void finish() {
-        boolean unused = leave();
+        leave();
         awaitRelease();
     }
 
