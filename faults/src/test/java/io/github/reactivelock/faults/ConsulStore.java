@@ -61,9 +61,14 @@ final class ConsulStore extends Store {
         members.stream().skip(members.size() == 1 ? 0 : 1).forEach(ConsulServer::pause);
     }
 
+    /** Without a leader a cluster serves as little as when it was paused. */
     @Override
     void resume() {
-        members.stream().skip(members.size() == 1 ? 0 : 1).forEach(ConsulServer::resume);
+        if (members.size() == 1) {
+            members.get(0).resume();
+        } else {
+            ConsulServer.resume(members.subList(1, members.size()));
+        }
     }
 
     @Override

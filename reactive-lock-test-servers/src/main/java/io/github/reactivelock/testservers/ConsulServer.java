@@ -148,6 +148,16 @@ public final class ConsulServer extends TestServer {
         members.forEach(ConsulServer::awaitReady);
     }
 
+    /**
+     * Lets members of a cluster go on that were paused, and waits some seconds until it has a leader again.
+     *
+     * @param members those that were paused
+     */
+    public static void resume(List<ConsulServer> members) {
+        members.forEach(ConsulServer::resume);
+        members.get(0).cluster.forEach(ConsulServer::awaitReady);
+    }
+
     /** Kills the server if it runs and starts it on the same ports, empty. Not for members of a larger cluster. */
     public void restartEmpty() {
         killIfRunning();
