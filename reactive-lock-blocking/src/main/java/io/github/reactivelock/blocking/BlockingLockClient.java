@@ -21,9 +21,9 @@ import reactor.util.context.ContextView;
  * that waits never pins its carrier.
  *
  * <p>Bad arguments throw {@link IllegalArgumentException} at once. All else that can go wrong with a lock is one of the
- * four {@link io.github.reactivelock.LockException}s, but for what cannot be had below a hold, as in the reactive view. A call on a thread that must not block, which is one that Reactor
- * marks so or an event loop of Netty or Vert.x, throws {@link IllegalStateException} and asks for nothing. How a
- * {@code withLock} ends:
+ * four {@link io.github.reactivelock.LockException}s, but for what cannot be had below a hold, as in the reactive view.
+ * A call on a thread that must not block, which is one that Reactor marks so or an event loop of Netty or Vert.x,
+ * throws {@link IllegalStateException} and asks for nothing. How a {@code withLock} ends:
  *
  * <table>
  * <caption>What the caller gets</caption>
@@ -274,8 +274,8 @@ public final class BlockingLockClient {
      *   <li>{@code newCondition} throws {@link UnsupportedOperationException}.
      * </ul>
      *
-     * <p>A thread that ends without {@code unlock} keeps the lock, renewed, until the longest hold is over or the client is
-     * closed.
+     * <p>A thread that ends without {@code unlock} keeps the lock, renewed, until the longest hold is over or the
+     * client is closed.
      *
      * @param key the lock's key
      * @return asks the store for nothing yet
