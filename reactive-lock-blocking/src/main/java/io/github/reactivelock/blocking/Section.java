@@ -155,9 +155,12 @@ final class Section implements CoreSubscriber<Void> {
         }
     }
 
-    /** The interrupt of another section of this thread took the place of this one's, and was taken back. */
-    private synchronized void interruptAtLast() {
-        if (runs && !wasInterrupted) {
+    /**
+     * The interrupt of another section of this thread was taken back, which may have been this one's too: code that
+     * catches one and sets it again leaves a moment in which both are sent.
+     */
+    private synchronized void interruptAgain(boolean wasThere) {
+        if (runs && (wasThere || !wasInterrupted)) {
             wasInterrupted = true;
             thread.interrupt();
         }
@@ -174,8 +177,8 @@ final class Section implements CoreSubscriber<Void> {
             }
         }
         if (ours) {
-            boolean unused = Thread.interrupted();
-            TOLD.stream().filter(told -> told.thread.equals(thread)).forEach(Section::interruptAtLast);
+            boolean wasThere = Thread.interrupted();
+            TOLD.stream().filter(told -> told.thread.equals(thread)).forEach(told -> told.interruptAgain(wasThere));
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -156,7 +157,7 @@ class LossTest extends Fixture {
         assertThat(work.get()).isFalse();
     }
 
-    @Test
+    @RepeatedTest(50)
     void eachOfTwoLossesInterruptsTheWorkOfItsOwn() {
         AtomicBoolean outer = new AtomicBoolean();
 
