@@ -37,7 +37,7 @@ final class ThreadLock implements Lock {
         return isKept(joining(locks).askingIfFree(key).awaitThroughInterrupts());
     }
 
-    /** No time to wait for others is a try, which an interrupt ends all the same. */
+    /** No time to wait for others is a try, which an interrupt ends too. */
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
         Duration most = Duration.ofNanos(unit.toNanos(time));

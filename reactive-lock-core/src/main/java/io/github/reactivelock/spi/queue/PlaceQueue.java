@@ -101,7 +101,7 @@ public final class PlaceQueue<P extends Place> {
     }
 
     /**
-     * Whom a claim calls back. Those further behind rely on the one that is next.
+     * The owner that a claim calls back. Those further behind rely on the one that is next.
      *
      * @param position of the claim
      * @return the owner, or empty if that cannot be called back, or another claim is next
