@@ -18,7 +18,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import reactor.core.Disposable;
 
 /**
  * The rows of the fault matrix that make sense for every store, with those of {@link NetworkCases} and {@link
@@ -190,14 +189,13 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
             lab.untilWaiting("a", 1);
 
             lab.faults.faultBegan("stopped");
-            Disposable stopped = lab.stop(holder);
+            lab.stop(holder);
             long second = two.granted(waiter, "2");
             waiter.say("write " + second);
             waiter.heard("accepted " + second, LIMIT);
             waiter.heard("released 2", LIMIT);
             waiter.say("hold 3 a " + Processes.FOR_LONG);
             long third = two.granted(waiter, "3");
-            stopped.dispose();
             holder.resume();
             lab.faults.faultEnded("stopped");
 

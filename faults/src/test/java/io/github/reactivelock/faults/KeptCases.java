@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.faults.Lab.Holding;
 import io.github.reactivelock.faults.Lab.Person;
 import org.junit.jupiter.api.Test;
-import reactor.core.Disposable;
 
 /**
  * The rows of the fault matrix for stores that call a lock back which its client keeps; one more is in {@link
@@ -74,7 +73,7 @@ interface KeptCases {
             long first = two.kept(keeper, "a");
 
             lab().faults.faultBegan("stopped");
-            Disposable stopped = lab().stop(keeper);
+            lab().stop(keeper);
             other.say("hold 1 a 0");
             long second = two.granted(other, "1");
             assertThat(second).isGreaterThan(first);
@@ -82,7 +81,6 @@ interface KeptCases {
             other.say("hold 2 a " + Processes.FOR_LONG);
             long third = two.granted(other, "2");
             keeper.say("keep late a");
-            stopped.dispose();
             keeper.resume();
             lab().untilWaiting("a", 1);
             lab().faults.faultEnded("stopped");

@@ -27,12 +27,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
 /** A store to break and recorded clients of it; judges their history at the end. */
@@ -337,16 +334,16 @@ final class Lab implements AutoCloseable {
         Pause.until(what, LIMIT, isSo);
     }
 
-    /**
-     * Stops a client until it is told to go on, and what this returns is disposed of. One that may have been stopped
-     * within a transaction that its store does not end goes on by itself, when its lease has been over for long.
-     */
-    Disposable stop(ClientProcess client) {
-        client.pause();
-        return store.endsTransactionsOfStoppedClients()
-                ? Disposables.disposed()
-                : Schedulers.boundedElastic()
-                        .schedule(client::resume, LONG_LEASE.multipliedBy(2).toMillis(), TimeUnit.MILLISECONDS);
+    /** Stops a client until it is told to go on; not within a transaction that the store would never end. */
+    void stop(ClientProcess client) {
+        eventually("it is stopped between two transactions", () -> {
+            client.pause();
+            boolean isBetween = !store.keepsATransaction();
+            if (!isBetween) {
+                client.resume();
+            }
+            return isBetween;
+        });
     }
 
     /** Lets time pass during which something is broken. */

@@ -42,11 +42,10 @@ interface LeaderCases {
             lab().untilWaiting("a", 1);
 
             lab().faults.faultBegan("stopped");
-            Disposable stopped = lab().stop(second);
+            lab().stop(second);
             long killed = leads(first, first, "3");
             assertThat(killed).isGreaterThan(paused);
             accepts(first, killed);
-            stopped.dispose();
             second.resume();
             lab().faults.faultEnded("stopped");
             second.heard("stopped " + paused, LIMIT);

@@ -64,9 +64,9 @@ abstract class Store implements AutoCloseable {
         return true;
     }
 
-    /** Whether a client that is stopped within a transaction keeps none waiting for longer than a command takes. */
-    boolean endsTransactionsOfStoppedClients() {
-        return true;
+    /** Whether a transaction is open that lasts as long as its client, however long others wait for that. */
+    boolean keepsATransaction() {
+        return false;
     }
 
     LockBackend backend() {
