@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 
 /** Two clients of one store for each test, one that blocks and another one, and threads that have names. */
@@ -107,6 +108,17 @@ abstract class Fixture {
     /** On another thread, because the loss may interrupt this one before it has the answer. */
     void takeAway(String key) {
         Running<Boolean> unused = start(() -> other.forceRelease(key).block(PATIENCE));
+    }
+
+    /** Without a pause, which takes an interrupt off the thread for a moment. */
+    static void spinUntil(String what, BooleanSupplier isSo) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!isSo.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("not so within " + PATIENCE + ": " + what);
+            }
+            Thread.onSpinWait();
+        }
     }
 
     /** Blocks until it is interrupted. */

@@ -127,7 +127,7 @@ class LossTest extends Fixture {
         assertThatThrownBy(() -> locks.withLock("a", held -> {
                     Thread.currentThread().interrupt();
                     takeAway("a");
-                    Pause.until("it is lost", () -> !held.isHeld());
+                    spinUntil("it is lost", () -> !held.isHeld());
                     return null;
                 }))
                 .isInstanceOf(LockLostException.class);
@@ -143,7 +143,7 @@ class LossTest extends Fixture {
             assertThatThrownBy(() -> locks.withLock("a", held -> {
                         got.set(held);
                         takeAway("a");
-                        Pause.until("another thread has closed it", closed::get);
+                        spinUntil("another thread has closed it", closed::get);
                         return null;
                     }))
                     .isInstanceOf(LockLostException.class);

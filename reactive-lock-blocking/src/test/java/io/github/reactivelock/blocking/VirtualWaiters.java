@@ -2,11 +2,13 @@ package io.github.reactivelock.blocking;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.testservers.Pause;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -49,7 +51,10 @@ final class VirtualWaiters {
     }
 
     public static void main(String[] args) throws Exception {
-        LockClient holder = LockClient.create(LettuceLockBackend.connect(args[0]));
+        LockClient holder = LockClient.builder(LettuceLockBackend.connect(args[0]))
+                .commandTimeout(Fixture.PATIENCE)
+                .options(LockOptions.defaults().withLease(Duration.ofMinutes(10)))
+                .build();
         LockClient client = LockClient.builder(LettuceLockBackend.connect(args[0]))
                 .commandTimeout(Fixture.PATIENCE)
                 .build();
