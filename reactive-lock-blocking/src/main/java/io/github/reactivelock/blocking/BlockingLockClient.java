@@ -42,9 +42,9 @@ import reactor.util.context.ContextView;
  * </table>
  *
  * <p>The thread is interrupted once for each call that it is in, before the lease can have run out at the store, and
- * only while the work runs; an interrupt that is left over is taken back when it has ended. Work that does not heed
- * interrupts runs on without its lock: then only the fencing token protects. After {@code maxHold}, and when the client
- * is closed, others may have the lock right after the interrupt.
+ * only while the work runs; an interrupt that is left over is taken back when it has ended, even if it is one of others
+ * that came after it. Work that does not heed interrupts runs on without its lock: then only the fencing token
+ * protects. After {@code maxHold}, and when the client is closed, others may have the lock right after the interrupt.
  *
  * <p>Only {@link #asLock} is reentrant by thread. Elsewhere the hold is passed along by {@link #within}; without that,
  * work that asks for its own key waits for itself, until the wait timeout if there is one.

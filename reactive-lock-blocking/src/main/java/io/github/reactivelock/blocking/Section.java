@@ -4,6 +4,8 @@ import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.state.LossReason;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -31,6 +33,9 @@ final class Section implements CoreSubscriber<Void> {
     /** Those that know of a loss and have not ended, of all threads. */
     private static final Set<Section> TOLD = ConcurrentHashMap.newKeySet();
 
+    /** Threads that wait through an interrupt, which they set again afterwards. */
+    private static final Set<Thread> INTERRUPTED = ConcurrentHashMap.newKeySet();
+
     private final Thread thread = Thread.currentThread();
     private final Mono<Void> locked;
     private final Object named;
@@ -50,6 +55,8 @@ final class Section implements CoreSubscriber<Void> {
     private boolean runs;
     /** The interrupt that the thread may have now came from here. */
     private boolean wasInterrupted;
+    /** The work ended before a loss, so the store is asked. */
+    private boolean releases;
 
     /** Refuses bad keys, and asks for nothing yet. */
     Section(Locks locks, Object named, Context above, boolean interrupts) {
@@ -109,20 +116,25 @@ final class Section implements CoreSubscriber<Void> {
     @Nullable
     HeldLock awaitThroughInterrupts() {
         ask();
+        awaitThrough(answered);
+        return entered();
+    }
+
+    /** An interrupt that is taken off the thread meanwhile is on it again afterwards. */
+    private static void awaitThrough(CountDownLatch latch) {
+        Thread waiting = Thread.currentThread();
         boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    answered.await();
-                    return entered();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
+        while (latch.getCount() > 0) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                interrupted = true;
+                INTERRUPTED.add(waiting);
             }
-        } finally {
-            if (interrupted) {
-                thread.interrupt();
-            }
+        }
+        if (interrupted) {
+            waiting.interrupt();
+            INTERRUPTED.remove(waiting); // in this order, see interrupt()
         }
     }
 
@@ -147,9 +159,9 @@ final class Section implements CoreSubscriber<Void> {
         return got;
     }
 
-    /** Before the lease can have run out, and once; not a thread that is interrupted, which sees that. */
+    /** Before the lease can have run out, and once; not a thread that is interrupted, or will be, which sees that. */
     private synchronized void interrupt() {
-        if (runs && interrupts && TOLD.add(this) && !thread.isInterrupted()) {
+        if (runs && interrupts && TOLD.add(this) && !INTERRUPTED.contains(thread) && !thread.isInterrupted()) {
             wasInterrupted = true;
             thread.interrupt();
         }
@@ -200,6 +212,9 @@ final class Section implements CoreSubscriber<Void> {
         synchronized (this) {
             ends = runs;
             runs = false;
+            if (ends) {
+                releases = BlockingLockClient.granted(held).isHeld();
+            }
         }
         takeBackInterrupt();
         return ends;
@@ -207,27 +222,27 @@ final class Section implements CoreSubscriber<Void> {
 
     private void awaitRelease() {
         HeldLock lock = BlockingLockClient.granted(held);
-        boolean isOver = !lock.isHeld(); // what comes then does not wait for the store
         lock.endWork();
         if (!EventLoops.isCurrent()) {
-            boolean interrupted = false;
-            while (ended.getCount() > 0) {
-                try {
-                    ended.await();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                    if (!isOver) {
-                        break; // the release goes on
-                    }
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
+            if (releases) {
+                awaitUnlessInterrupted(ended); // the release goes on
+            } else {
+                awaitThrough(ended); // what comes then does not wait for the store
             }
         }
         synchronized (this) {
             if (failure != null) {
                 throw told(failure);
+            }
+        }
+    }
+
+    private static void awaitUnlessInterrupted(CountDownLatch latch) {
+        if (!Thread.currentThread().isInterrupted()) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
         }
     }
@@ -246,12 +261,12 @@ final class Section implements CoreSubscriber<Void> {
 
     /** A loss that an inner call threw is one object with that of the outer one. */
     private static boolean isCausedBy(Throwable thrown, Throwable loss) {
-        for (Throwable each = thrown; each != null; each = each.getCause()) {
-            if (each.equals(loss)) {
-                return true;
-            }
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>()); // causes may be a circle
+        Throwable each = thrown;
+        while (each != null && seen.add(each)) {
+            each = each.getCause();
         }
-        return false;
+        return seen.contains(loss);
     }
 
     /** Was made on another thread, so it says where it came to this one, as {@code block()} does. */

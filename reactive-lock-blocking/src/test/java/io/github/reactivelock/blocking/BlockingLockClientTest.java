@@ -3,9 +3,12 @@ package io.github.reactivelock.blocking;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
+import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.testkit.FaultyBackend;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** What a thread gets and leaves behind. */
 class BlockingLockClientTest extends Fixture {
@@ -220,6 +224,28 @@ class BlockingLockClientTest extends Fixture {
         });
 
         assertThat(isStillHeld).isFalse();
+    }
+
+    @Test
+    void whoClosedItsHoldInsideAndIsInterruptedDoesNotWaitForTheRelease() throws Exception {
+        Sinks.Empty<Void> answers = Sinks.empty();
+        FaultyBackend slow = new FaultyBackend(InMemoryLockBackend.create());
+        slow.onRelease(release -> answers.asMono().then(release));
+        LockClient waiting = LockClient.builder(slow)
+                .commandTimeout(PATIENCE.multipliedBy(3))
+                .build();
+        try {
+            Running<Boolean> work = start(() -> BlockingLockClient.of(waiting).withLock("a", held -> {
+                Thread.currentThread().interrupt();
+                held.close();
+                return Thread.currentThread().isInterrupted();
+            }));
+
+            assertThat(work.get()).isTrue();
+        } finally {
+            answers.tryEmitEmpty();
+            waiting.close().block(PATIENCE);
+        }
     }
 
     @Test

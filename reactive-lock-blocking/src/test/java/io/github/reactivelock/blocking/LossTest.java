@@ -3,6 +3,7 @@ package io.github.reactivelock.blocking;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testservers.Pause;
@@ -53,6 +54,26 @@ class LossTest extends Fixture {
                 .isInstanceOfSatisfying(
                         LockLostException.class,
                         loss -> assertThat(loss.getSuppressed()).hasAtLeastOneElementOfType(IOException.class));
+    }
+
+    @Test
+    void anErrorWhoseCausesAreACircleIsKeptWithTheLoss() throws Exception {
+        IOException error = new IOException("the clean-up failed");
+        Throwable unused = error.initCause(new IOException("because it failed", error));
+        Running<Boolean> work = start(() -> {
+            locks.withLock("a", () -> {
+                takeAway("a");
+                try {
+                    block();
+                } catch (InterruptedException e) {
+                    throw error;
+                }
+            });
+            return true;
+        });
+
+        assertThat(work.error()).isInstanceOf(LockLostException.class);
+        assertThat(work.error().getSuppressed()).contains(error);
     }
 
     @Test
@@ -133,6 +154,31 @@ class LossTest extends Fixture {
                 .isInstanceOf(LockLostException.class);
 
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void anInterruptThatAWaitInsideGoesThroughIsLeftAfterALoss() throws Exception {
+        LockHandle holder = holder("b");
+        AtomicReference<HeldLock> outer = new AtomicReference<>();
+        Running<Boolean> work = start(() -> {
+            assertThatThrownBy(() -> locks.withLock("a", held -> {
+                        outer.set(held);
+                        locks.asLock("b").lock();
+                        return null;
+                    }))
+                    .isInstanceOf(LockLostException.class);
+            return Thread.currentThread().isInterrupted();
+        });
+        untilOneWaits("b");
+        work.thread.interrupt();
+        Pause.until("it has seen the interrupt", () -> !work.thread.isInterrupted());
+        work.untilItWaits();
+
+        takeAway("a");
+        assertThat(outer.get().handles().get(0).lost().block(PATIENCE)).isNotNull();
+        release(holder);
+
+        assertThat(work.get()).isTrue();
     }
 
     @Test
