@@ -287,6 +287,11 @@ public final class ScriptedBackend implements LockBackend {
         return ended("keep", held, kept);
     }
 
+    @Override
+    public Mono<Void> recall(String key) {
+        return Mono.fromRunnable(() -> log.add("recall " + key));
+    }
+
     private Mono<Boolean> ended(String verb, Claim... claims) {
         throwIfBroken();
         return confirmsReleases && !claims[0].key().equals(releasedByHand)

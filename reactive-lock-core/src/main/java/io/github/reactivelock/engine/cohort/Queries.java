@@ -176,7 +176,8 @@ public final class Queries {
     /** What is only kept is called back; that may fail, and the release is awaited even so. */
     private Mono<Void> recalled(LockInfo.Held held) {
         return held.recallable()
-                ? timed(() -> services.backend.recall(held.key()), silence(held.key()))
+                ? connected()
+                        .then(timed(() -> services.backend.recall(held.key()), silence(held.key())))
                         .onErrorComplete()
                 : Mono.empty();
     }

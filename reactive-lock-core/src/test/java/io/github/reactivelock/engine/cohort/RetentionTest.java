@@ -20,6 +20,8 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.SignalsRefusedException;
+import io.github.reactivelock.state.LockEvent;
+import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
@@ -29,6 +31,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
 import reactor.test.subscriber.TestSubscriber;
 
 /** A claim that no flow needs is kept for the next one, and given back when another process wants it. */
@@ -588,6 +591,20 @@ class RetentionTest {
 
         assertThat(tried.expectTerminalSignal().isOnComplete()).isTrue();
         assertThat(store.log).containsExactly("claim .1", "release .1");
+    }
+
+    @Test
+    void aWaitForAReleaseCallsBackOnceThereIsAConnection() {
+        LockInfo kept =
+                new LockInfo.Held("k", "b", token(2), Duration.ofSeconds(9), 0, Duration.ZERO, List.of(), null, true);
+        store.events = Flux.concat(Flux.just(new LockEvent.Snapshot(kept)), Flux.never());
+        store.disconnect();
+        subscribe(client.awaitRelease("k"));
+        assertThat(store.log).isEmpty();
+
+        store.connect();
+
+        assertThat(store.log).containsExactly("recall k");
     }
 
     @Test
