@@ -96,20 +96,32 @@ final class Observer {
 
     /** Deletes the key of that token if it holds the lock, and tells its client if it listens. */
     Mono<Boolean> forceRelease(String key, long fencingToken) {
+        return holder(key, fencingToken).flatMap(holder -> end(key, holder)).defaultIfEmpty(false);
+    }
+
+    private Mono<Entry> holder(String key, long fencingToken) {
         return keys.queue(key)
                 .flatMap(queue -> Mono.justOrEmpty(queue.held().stream()
                         .filter(holder -> holder.token() == fencingToken)
-                        .findFirst()))
-                .flatMap(holder -> end(key, holder))
-                .defaultIfEmpty(false);
+                        .findFirst()));
     }
 
+    /** Its client may have written the key again since the look, so that it cannot be called back any more. */
     private Mono<Boolean> end(String key, Entry holder) {
-        return keys.delete(holder)
-                .flatMap(deleted -> deleted.done() || !deleted.repeated()
-                        ? Mono.just(deleted.done())
-                        : Mono.error(ConsulFailure.unclear(agents.names(), "'" + key + "' was still held")))
-                .delayUntil(ended -> ended ? tell(holder) : Mono.empty());
+        return keys.delete(holder).flatMap(deleted -> {
+            if (deleted.done()) {
+                return tell(holder).thenReturn(true);
+            }
+            Mono<Boolean> over = deleted.repeated()
+                    ? Mono.error(ConsulFailure.unclear(agents.names(), "'" + key + "' was still held"))
+                    : Mono.just(false);
+            return holder.isRecallable()
+                    ? holder(key, holder.token())
+                            .filter(now -> !now.isRecallable())
+                            .flatMap(now -> end(key, now))
+                            .switchIfEmpty(over)
+                    : over;
+        });
     }
 
     private Mono<Void> tell(Entry holder) {

@@ -10,6 +10,7 @@ import io.github.reactivelock.state.Share;
 import java.util.List;
 import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -135,6 +136,27 @@ class RecallTest extends Fixture {
 
         Consuls.until("it is told", () -> recalls(owner) == 1);
         assertThat(entries(key)).hasSize(1);
+    }
+
+    /** Only what could be called back is written again where it stays taken. */
+    @Test
+    void aForcedReleaseThatMeetsTheRewritingOfAKeyEndsWhatStays() {
+        try (SlowAgent agent = new SlowAgent(server)) {
+            ConsulLockBackend operator = opened(ConsulLockBackend.connect(agent.address(), Consuls.patient()));
+            Claim owner = recallable(key);
+            long token = granted(Consuls.get(keeping.claim(owner)));
+            agent.holdUpDeletions();
+            CompletableFuture<Boolean> forced =
+                    operator.forceRelease(key, token).toFuture();
+            Consuls.until("it has looked", () -> agent.heldUp() == 1);
+
+            assertThat(Consuls.get(keeping.keep(owner, waits(owner)))).isTrue();
+            agent.letGo();
+
+            assertThat(forced).succeedsWithin(Consuls.LIMIT).isEqualTo(true);
+            assertThat(Consuls.get(other.inspect(key)).isFree()).isTrue();
+            closeAll();
+        }
     }
 
     @Test

@@ -16,7 +16,9 @@ import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 
-/** An agent before the agent, which can hold up claims, and carries them out when they are let go, wanted or not. */
+/**
+ * An agent before the agent, which can hold up questions, and carries them out when they are let go, wanted or not.
+ */
 final class SlowAgent implements AutoCloseable {
 
     private final ConsulServer server;
@@ -26,7 +28,9 @@ final class SlowAgent implements AutoCloseable {
     private final AtomicInteger watches = new AtomicInteger();
     private final Queue<String> open = new ConcurrentLinkedQueue<>();
     private final Sinks.Empty<Void> go = Sinks.empty();
-    private volatile boolean holdsUp;
+    /** What stands in the questions that are held up, or nothing. */
+    private volatile String heldUpWith = "";
+
     private volatile boolean holdsUpEnds;
     private volatile boolean holdsUpDeletions;
 
@@ -44,7 +48,11 @@ final class SlowAgent implements AutoCloseable {
     }
 
     void holdUpClaims() {
-        holdsUp = true;
+        heldUpWith = "\"get-tree\"";
+    }
+
+    void holdUpDeletions() {
+        heldUpWith = "\"delete\"";
     }
 
     /** Sessions are ended, and that is answered when it is let go. */
@@ -58,16 +66,16 @@ final class SlowAgent implements AutoCloseable {
     }
 
     void letGo() {
-        holdsUp = false;
+        heldUpWith = "";
         go.tryEmitEmpty().orThrow();
     }
 
-    /** How many claims came to be held up. */
+    /** How many questions came to be held up. */
     int heldUp() {
         return heldUp.get();
     }
 
-    /** How many of those the server has answered. */
+    /** How many claims that were held up the server has answered. */
     int carriedOut() {
         return carriedOut.get();
     }
@@ -86,7 +94,8 @@ final class SlowAgent implements AutoCloseable {
 
     private Mono<Void> passedOn(HttpServerRequest request, HttpServerResponse response) {
         return request.receive().aggregate().asString().defaultIfEmpty("").flatMap(body -> {
-            if (!holdsUp || !body.contains("\"get-tree\"")) {
+            String with = heldUpWith;
+            if (with.isEmpty() || !body.contains(with)) {
                 return asked(request, body, response);
             }
             int unused = heldUp.incrementAndGet();
