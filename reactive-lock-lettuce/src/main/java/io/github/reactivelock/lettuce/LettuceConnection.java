@@ -45,6 +45,9 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
     private final Disposable.Swap channelWatch = Disposables.swap();
     private final Disposable.Composite watches = Disposables.composite(channelWatch);
     private final Patience patience = new Patience();
+    /** What channels come on is silent, and has been asked for them again. */
+    private volatile boolean silent;
+
     private RedisListener listener = new Silent();
 
     /**
@@ -161,11 +164,23 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
                 }));
     }
 
-    /** One that hides its end is replaced. */
+    /** One that hides its end is replaced. Perhaps there is no other to be had, so until then it counts as gone. */
     private void reopen(StatefulRedisConnection<String, String> heardOn) {
-        if (!PingWatchdog.isDropped(heardOn)) {
-            channels.replace(heardOn, () -> wanted.forEach(this::ask));
+        if (PingWatchdog.isDropped(heardOn) || !channels.isInUse(heardOn)) {
+            return;
         }
+        if (!silent) {
+            silent = true;
+            listener.interrupted();
+            // If it is heard after all, this is answered.
+            channels.useIfWanted(connection -> wanted.forEach(channel -> {
+                var unused = source.subscribe(connection, channel);
+            }));
+        }
+        channels.replace(heardOn, () -> {
+            listener.interrupted();
+            wanted.forEach(this::ask);
+        });
     }
 
     @Override
@@ -229,7 +244,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         connection.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void subscribed(String channel, long count) {
-                listener.subscribed(channel);
+                confirmed(connection, channel);
             }
 
             @Override
@@ -239,7 +254,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
             @Override
             public void ssubscribed(String channel, long count) {
-                listener.subscribed(channel);
+                confirmed(connection, channel);
             }
 
             @Override
@@ -267,6 +282,13 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
             channelWatch.update(PingWatchdog.of(() -> source.heardOn(connection, wanted), this::reopen));
         }
         return connection;
+    }
+
+    private void confirmed(StatefulRedisPubSubConnection<String, String> connection, String channel) {
+        if (channels.isInUse(connection)) {
+            silent = false;
+            listener.subscribed(channel);
+        }
     }
 
     /** A refusal that passes, and silence, are waited out. */

@@ -46,7 +46,8 @@ final class PingWatchdog {
             CompletionStage<? extends StatefulRedisConnection<String, String>> opening,
             Consumer<StatefulRedisConnection<String, String>> drop) {
         return Mono.fromCompletionStage(
-                        opening.thenApply(Function.identity())) // a copy, so that no cancel ends the opening
+                        // A copy, so that no cancel ends the opening; and one that can be cancelled.
+                        opening.thenApply(Function.identity()).toCompletableFuture())
                 .flatMap(connection -> Pauses.ofThisProcess()
                         .timeout(
                                 Mono.fromCompletionStage(

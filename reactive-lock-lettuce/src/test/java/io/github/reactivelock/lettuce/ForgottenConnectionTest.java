@@ -18,6 +18,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.event.command.CommandListener;
 import io.lettuce.core.protocol.ProtocolVersion;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -71,7 +72,8 @@ class ForgottenConnectionTest {
                         "the application's, of the old protocol",
                         test -> test.using(ClientOptions.builder()
                                 .protocolVersion(ProtocolVersion.RESP2)
-                                .build())));
+                                .build())),
+                Named.of("the application's, listened to", ForgottenConnectionTest::listenedTo));
     }
 
     private String uri() {
@@ -86,6 +88,16 @@ class ForgottenConnectionTest {
     private LockBackend using(ClientOptions options) {
         RedisClient client = RedisClient.create();
         client.setOptions(options);
+        return using(client);
+    }
+
+    private LockBackend listenedTo() {
+        RedisClient client = RedisClient.create();
+        client.addListener(new CommandListener() {});
+        return using(client);
+    }
+
+    private LockBackend using(RedisClient client) {
         LockBackend backend = kept(LettuceLockBackend.using(client, RedisURI.create(uri())));
         opened.add(client::shutdown);
         return backend;
@@ -129,6 +141,27 @@ class ForgottenConnectionTest {
         eventually("it knows", () -> !backend.hearsRecalls());
         assertThat(backend.isReady()).isTrue();
         take(backend, claim("b"));
+        proxy.mend();
+        assertThat(next(signals)).isInstanceOf(Signal.Reconnected.class);
+        eventually("it hears again", backend::hearsRecalls);
+    }
+
+    /** Where its end is hidden it stays, because no other can be opened. */
+    @ParameterizedTest
+    @MethodSource("clients")
+    void noRecallIsHeardWhileASilentConnectionForChannelsCannotBeReplaced(
+            Function<ForgottenConnectionTest, LockBackend> client) {
+        LockBackend backend = client.apply(this);
+        BlockingQueue<Signal> signals = fixture.signals(backend);
+        take(backend, claim("a"));
+        eventually("it hears", backend::hearsRecalls);
+
+        proxy.cut("what is said on none");
+        assertThat(proxy.forget("SUBSCRIBE")).isEqualTo(1);
+
+        eventually("it knows", () -> !backend.hearsRecalls());
+        take(backend, claim("b"));
+        assertThat(backend.hearsRecalls()).isFalse();
         proxy.mend();
         assertThat(next(signals)).isInstanceOf(Signal.Reconnected.class);
         eventually("it hears again", backend::hearsRecalls);

@@ -20,10 +20,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Mono;
@@ -36,6 +38,7 @@ class ReopenedChannelTest {
 
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final List<TcpProxy> proxies = new ArrayList<>();
+    private final AtomicInteger interruptions = new AtomicInteger();
 
     @AfterEach
     void close() throws Exception {
@@ -53,6 +56,11 @@ class ReopenedChannelTest {
                                 "a server, through a client of the application that is listened to",
                                 test -> test.usingServer(true))),
                 clusters());
+    }
+
+    /** In shards an owner listens to nothing. */
+    static Stream<Named<Function<ReopenedChannelTest, RedisConnection>>> thoseThatHearRecalls() {
+        return connections().filter(kind -> !kind.getName().contains("in shards"));
     }
 
     static Stream<Named<Function<ReopenedChannelTest, RedisConnection>>> clusters() {
@@ -138,6 +146,11 @@ class ReopenedChannelTest {
             }
 
             @Override
+            public void interrupted() {
+                interruptions.incrementAndGet();
+            }
+
+            @Override
             public void message(String channel, String text) {}
 
             @Override
@@ -185,6 +198,33 @@ class ReopenedChannelTest {
         assertThat(proxies.stream().mapToInt(proxy -> proxy.forget("SUBSCRIBE")).sum())
                 .isPositive();
 
+        untilBoth(confirmed);
+    }
+
+    /** Where its end is hidden it stays, because no other can be opened. */
+    @ParameterizedTest
+    @MethodSource("thoseThatHearRecalls")
+    void aSilentConnectionThatCannotBeReplacedCountsAsInterrupted(Function<ReopenedChannelTest, RedisConnection> kind) {
+        BlockingQueue<String> confirmed = heard(kind.apply(this));
+
+        proxies.forEach(proxy -> proxy.cut("what is said on none"));
+        assertThat(proxies.stream().mapToInt(proxy -> proxy.forget("SUBSCRIBE")).sum())
+                .isPositive();
+
+        eventually("it knows", () -> interruptions.get() > 0);
+        proxies.forEach(TcpProxy::mend);
+        untilBoth(confirmed);
+    }
+
+    /** It was a pause of the network, which both sides have outlived. */
+    @Test
+    void aSilentConnectionThatIsHeardAgainIsConfirmedAgain() {
+        BlockingQueue<String> confirmed = heard(usingServer(true));
+
+        proxies.get(0).freeze();
+
+        eventually("it knows", () -> interruptions.get() > 0);
+        proxies.get(0).mend();
         untilBoth(confirmed);
     }
 }

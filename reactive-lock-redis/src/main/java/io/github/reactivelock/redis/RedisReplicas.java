@@ -4,6 +4,8 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.Carried;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.Pauses;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -133,7 +135,9 @@ final class RedisReplicas {
             }
         };
         try {
-            pauses.timeout(question.apply(claims), limit, Mono.error(this::silence))
+            // It is asked for several flows, so in the name of none.
+            Mono<RenewalResult> asked = DriverThreads.subscribing(question.apply(claims));
+            Carried.byNobody(pauses.timeout(asked, limit, Mono.error(this::silence)))
                     .doFinally(end -> next.run())
                     .subscribe(
                             answer -> round.forEach(request -> request.sink().success(answer)),

@@ -3,6 +3,7 @@ package io.github.reactivelock.redis;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.LateId;
 import java.time.Duration;
@@ -107,10 +108,12 @@ final class ShardGrants {
         return names.grants(key, client.get());
     }
 
+    /** For all claims of the lock, so in the name of none of their flows. */
     private Disposable listen(String key, AtomicBoolean heard) {
-        return channels.listen(channel(key))
+        Flux<Signal> signals = channels.listen(channel(key))
                 .mapNotNull(push -> push.isMessage() ? RedisReplies.signal(names, push.text()) : confirmed(key, heard))
-                .retryWhen(EndlessRetry.after(Duration.ofMillis(50), Duration.ofSeconds(1)))
+                .retryWhen(EndlessRetry.after(Duration.ofMillis(50), Duration.ofSeconds(1)));
+        return Carried.byNobody(signals)
                 .subscribe(this::emit, error -> log.warn("grants of '{}' are not heard of any more", key, error));
     }
 

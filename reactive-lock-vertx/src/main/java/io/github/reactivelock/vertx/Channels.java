@@ -46,6 +46,9 @@ final class Channels implements Link.User {
     private final Queue<Question> asked = new ArrayDeque<>();
     private Echo awaited = new Echo("", Promise.promise());
     private int echoes;
+    /** As {@link Link.User#silent}, and nothing came since. */
+    private boolean silent;
+
     private @Nullable RedisConnection connection;
     private boolean closed;
 
@@ -115,6 +118,11 @@ final class Channels implements Link.User {
     @Override
     public void opened(RedisConnection opened) {
         connection = opened;
+        askForAll();
+    }
+
+    private void askForAll() {
+        silent = false;
         wanted.forEach(channel -> ask(Command.SUBSCRIBE, channel));
     }
 
@@ -130,6 +138,9 @@ final class Channels implements Link.User {
         String kind = push.get(0).toString();
         if (kind.equals("message") && awaited.isHeard(push)) {
             awaited.heard().tryComplete();
+            if (silent) {
+                askForAll();
+            }
         } else if (kind.equals("message")) {
             listener.message(push.get(1).toString(), push.get(2).toString());
         } else if (kind.equals("subscribe")) {
@@ -155,6 +166,13 @@ final class Channels implements Link.User {
         awaited = new Echo(channel, heard);
         sent.onFailure(heard::tryFail); // not to be missed
         return heard.future();
+    }
+
+    /** Perhaps there is no other to be had, so until then it counts as gone. */
+    @Override
+    public void silent() {
+        silent = true;
+        listener.interrupted();
     }
 
     @Override

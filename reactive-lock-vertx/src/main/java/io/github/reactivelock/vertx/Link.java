@@ -56,6 +56,9 @@ final class Link {
         /** Something has been unanswered for half a second on a connection to a cluster. */
         default void late(RedisConnection connection) {}
 
+        /** A part of the connection to a cluster is silent; it stays until there is another one. */
+        default void silent() {}
+
         /**
          * The connection is gone; the link opens another one, unless the Vertx is being closed. Then who needs one
          * wants it.
@@ -227,6 +230,7 @@ final class Link {
         }
         if (silent) {
             if (opener.isCluster()) {
+                user.silent();
                 replace();
             } else {
                 watching.spoil();

@@ -171,6 +171,31 @@ class ForgottenConnectionTest {
         listening.dispose();
     }
 
+    /** The connection stays, because no other can be opened. */
+    @ParameterizedTest
+    @MethodSource("clients")
+    void noRecallIsHeardWhileASilentPartOfAClusterCannotBeReplaced(
+            BiFunction<Fixture, RedisOptions, LockBackend> client) {
+        RedisCluster cluster = RedisCluster.start(3, 0);
+        opened.add(cluster);
+        List<TcpProxy> proxies = behindProxies(cluster);
+        RedisOptions options = new RedisOptions().setType(RedisClientType.CLUSTER);
+        proxies.forEach(proxy -> options.addConnectionString("redis://127.0.0.1:" + proxy.port()));
+        LockBackend backend = fixture.keep(client.apply(fixture, options));
+        Disposable listening = backend.signals().subscribe();
+        take(backend, "a");
+        eventually("it hears", backend::hearsRecalls);
+
+        proxies.forEach(proxy -> proxy.cut("what is said on none"));
+        assertThat(proxies.stream().mapToInt(proxy -> proxy.forget("SUBSCRIBE")).sum())
+                .isPositive();
+
+        eventually("it knows", () -> !backend.hearsRecalls());
+        proxies.forEach(TcpProxy::mend);
+        eventually("it hears again", backend::hearsRecalls);
+        listening.dispose();
+    }
+
     private static String keyOf(RedisCluster cluster, int node, String prefix) {
         RedisServer wanted = cluster.nodes().get(node);
         return IntStream.range(0, 10_000)
