@@ -71,7 +71,7 @@ record Fault(
         JUMP,
         /** The server refuses one claim of a machine, as it does one that is not permitted. */
         REFUSE,
-        /** The server takes no claim, as one whose memory is full; what is held goes on. */
+        /** The server's memory is full: it takes no claim, or what its script may still write; what is held goes on. */
         FULL,
         /** What is pushed is lost, and no connection breaks: a ring of a database, whose ringer does not learn that. */
         LOSE_PUSHES;

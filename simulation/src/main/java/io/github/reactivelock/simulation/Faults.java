@@ -106,7 +106,11 @@ final class Faults {
             case RESTART -> later(() -> restart(number, length));
             case LOSE -> later(() -> lose(fault, number));
             case REFUSE -> wire.refuseNext();
-            case FULL -> members.forEach(each -> each.wire(number).refuse(length));
+            case FULL -> {
+                if (!site.fill(world.now() + length)) {
+                    members.forEach(each -> each.wire(number).refuse(length));
+                }
+            }
             case JUMP -> later(() -> site.jump(fault.length()));
         }
     }

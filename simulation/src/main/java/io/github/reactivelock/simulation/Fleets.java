@@ -152,11 +152,19 @@ final class Fleets {
 
     /**
      * Few machines for a short time, because the script takes ten times as long to simulate as the store in the
-     * process.
+     * process. In half of the seeds its memory is full once.
      */
     private static Plan onTheScript(Plan plan) {
         Duration busy = Duration.ofSeconds(10);
         int machines = Math.min(plan.machines(), 3);
+        List<Fault> faults = plan.faults().stream()
+                .filter(fault -> fault.at().compareTo(busy) < 0 && fault.machine() < machines)
+                .collect(Collectors.toCollection(ArrayList::new));
+        SplittableRandom random = new SplittableRandom(plan.seed());
+        if (random.nextBoolean()) { // for so long that a hold which is not renewed meanwhile is lost
+            Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
+            faults.add(new Fault(at, Kind.FULL, 0, 0, plan.lease(), Moment.ANY, null));
+        }
         return new Plan(
                 plan.seed(),
                 Plan.Store.REDIS,
@@ -169,9 +177,7 @@ final class Fleets {
                 plan.work(),
                 busy,
                 plan.patience(),
-                plan.faults().stream()
-                        .filter(fault -> fault.at().compareTo(busy) < 0 && fault.machine() < machines)
-                        .toList());
+                List.copyOf(faults));
     }
 
     /** Claims are refused, one here and one there, and others are not. */

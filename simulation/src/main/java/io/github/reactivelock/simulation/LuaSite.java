@@ -41,6 +41,7 @@ final class LuaSite implements Site {
     private long excusedBelow;
     private long since;
     private int generation;
+    private long fullUntil;
 
     /**
      * @param number which no other site has
@@ -98,6 +99,12 @@ final class LuaSite implements Site {
             data.takeBack(micros() - late.toNanos() / 1_000);
             channels.clear();
         }
+    }
+
+    @Override
+    public boolean fill(long until) {
+        fullUntil = Math.max(fullUntil, until);
+        return true;
     }
 
     @Override
@@ -172,7 +179,10 @@ final class LuaSite implements Site {
 
         @Override
         public Mono<List<Object>> eval(RedisScript script, List<String> keys, List<String> args) {
-            return Mono.fromCallable(() -> redis.eval(keys, args));
+            return Mono.fromCallable(() -> {
+                data.beginScript(world.now() < fullUntil);
+                return redis.eval(keys, args);
+            });
         }
 
         @Override

@@ -177,7 +177,7 @@ final class Questions {
                 return;
             }
             question.apply(store.get()).subscribe(answer -> answer(connection, answer), failure -> {
-                if (!(failure instanceof Refusal)) {
+                if (!(failure instanceof Refusal) && !Refusal.isForWantOfMemory(failure)) {
                     throw new IllegalStateException(name.get() + " failed at the store", failure);
                 }
                 refuse(connection, failure);

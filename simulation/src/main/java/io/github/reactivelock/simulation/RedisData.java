@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
@@ -19,6 +20,9 @@ final class RedisData {
     /** The answer that there is nothing. */
     static final Object NIL = new Object();
 
+    private static final Set<String> GROWING = Set.of("SET", "HSET", "ZADD");
+    private static final Set<String> SHRINKING = Set.of("DEL", "PEXPIRE", "HDEL", "ZREM", "ZPOPMIN");
+
     private static final Comparator<Map.Entry<String, Double>> BY_SCORE =
             Map.Entry.<String, Double>comparingByValue().thenComparing(Map.Entry.comparingByKey());
 
@@ -28,6 +32,8 @@ final class RedisData {
     private final RedisKeys keys;
     private final long begun;
     private String runId;
+    /** The script that runs has written nothing, and there is no memory. */
+    private boolean refusesToGrow;
 
     /**
      * @param micros the server's clock
@@ -49,6 +55,16 @@ final class RedisData {
         this.begun = micros.getAsLong();
     }
 
+    /**
+     * A script begins.
+     *
+     * @param full whether there is no memory: then a write that may need some is refused, unless another one, which may
+     *     not, came before it
+     */
+    void beginScript(boolean full) {
+        refusesToGrow = full;
+    }
+
     /** Everything written since is taken back. */
     void takeBack(long sinceMicros) {
         keys.takeBack(sinceMicros);
@@ -67,6 +83,10 @@ final class RedisData {
     Object command(List<String> words) {
         String name = words.get(0).toUpperCase(Locale.ROOT);
         String key = words.size() > 1 ? words.get(1) : "";
+        if (refusesToGrow && GROWING.contains(name)) {
+            throw new RedisKeys.Refused("OOM command not allowed when used memory > 'maxmemory'.");
+        }
+        refusesToGrow &= !SHRINKING.contains(name);
         return switch (name) {
             case "TIME" -> time();
             case "INFO" -> info(key);

@@ -14,4 +14,9 @@ final class Refusal extends RuntimeException {
         super("the store refuses claim " + claim);
         this.claim = claim;
     }
+
+    /** Whether a server has no memory for what it was asked. */
+    static boolean isForWantOfMemory(Throwable failure) {
+        return String.valueOf(failure.getMessage()).contains("(OOM)");
+    }
 }

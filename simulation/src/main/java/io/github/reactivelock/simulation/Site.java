@@ -21,6 +21,15 @@ interface Site {
     /** The store is another one from now on: everything it knew is gone, or what it learned of late. */
     void lose(Duration late);
 
+    /**
+     * It has no memory left until then, and what that refuses is up to its script.
+     *
+     * @return false if it has none
+     */
+    default boolean fill(long until) {
+        return false;
+    }
+
     /** The clock is set ahead. */
     void jump(Duration ahead);
 

@@ -216,7 +216,9 @@ final class Wire implements QuorumNode {
     public Mono<ClaimResult> claim(Claim claim) {
         return questions.ask(
                 () -> "claim " + claim.key() + " " + claim.id(),
-                node -> refuses() ? Mono.error(new Refusal(claim.id())) : node.claim(claim));
+                node -> refuses()
+                        ? Mono.error(new Refusal(claim.id()))
+                        : node.claim(claim).onErrorMap(Refusal::isForWantOfMemory, failure -> new Refusal(claim.id())));
     }
 
     @Override

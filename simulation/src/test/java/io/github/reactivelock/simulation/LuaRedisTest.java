@@ -7,7 +7,10 @@ import io.github.reactivelock.testservers.RedisServer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +23,9 @@ import org.junit.jupiter.api.Test;
 class LuaRedisTest {
 
     private static final int CALLS = 10_000;
+    private static final int CALLS_WITHOUT_MEMORY = 2_000;
     private static final int AT_ONCE = 20;
+    private static final String OOM = "OOM";
     private static final long LEASE = 600_000;
     /** What is left of a lease differs by how long the calls took. */
     private static final long TOLERANCE = 60_000;
@@ -36,9 +41,7 @@ class LuaRedisTest {
         try (RedisServer server = RedisServer.start()) {
             RedisData data = new RedisData("0", () -> micros, 0, this::publish, channel -> 0);
             LuaRedis simulated = new LuaRedis(data);
-            String script = RedisScript.lock()
-                    .body()
-                    .replace("call('TIME')", "{ call('GET', 'seconds'), call('GET', 'micros') }")
+            String script = withTimeOf(RedisScript.lock())
                     .replace("'SPUBLISH' or 'PUBLISH'", "'RPUSH' or 'RPUSH'")
                     .replace("or 'RPUSH', to, message)", "or 'RPUSH', 'messages', to .. '|' .. message)");
             String sha = "" + server.command("SCRIPT", "LOAD", script);
@@ -52,14 +55,64 @@ class LuaRedisTest {
 
             Object messages = server.command("LRANGE", "messages", "0", "-1");
             assertThat(published).isNotEmpty().isEqualTo(messages);
-            for (int lock = 0; lock < 3; lock++) {
-                String key = "{lock-" + lock + "}";
-                assertThat(data.command(List.of("ZRANGE", key + ":queue", "0", "-1", "WITHSCORES")))
-                        .isEqualTo(server.command("ZRANGE", key + ":queue", "0", "-1", "WITHSCORES"));
-                assertThat(data.command(List.of("GET", key + ":token")))
-                        .isEqualTo(server.command("GET", key + ":token"));
-            }
+            assertSameData(data, server);
             simulated.close();
+        }
+    }
+
+    /** In half of the calls: it refuses the first write that may need some, and none behind a write that may not. */
+    @Test
+    void withoutMemoryTheSameIsRefusedAsByARealServer() {
+        try (RedisServer server = RedisServer.start()) {
+            RedisData data = new RedisData("0", () -> micros, 0, this::publish, channel -> 0);
+            LuaRedis simulated = new LuaRedis(data);
+            String sha = "" + server.command("SCRIPT", "LOAD", withTimeOf(RedisScript.lock()));
+            Map<String, Integer> refused = new TreeMap<>();
+            for (int number = 0; number < CALLS_WITHOUT_MEMORY; number++) {
+                boolean full = random.nextBoolean();
+                data.beginScript(full);
+                Call call = alone(number, simulated);
+                List<List<String>> words = List.of(memory(0), call.setTime(), memory(full ? 1 : 0), call.eval(sha));
+                List<?> real = answer(() -> listOf(server.commands(words).get(3)));
+                assertAlike(real, call.ours(), number + (full ? ", full" : "") + ": " + call.args());
+                if (full) {
+                    refused.merge(real.equals(List.of(OOM)) ? "refused" : "carried out", 1, Integer::sum);
+                }
+            }
+
+            server.command("CONFIG", "SET", "maxmemory", "0");
+            assertThat(refused).hasSize(2);
+            assertSameData(data, server);
+            simulated.close();
+        }
+    }
+
+    private static List<String> memory(int bytes) {
+        return List.of("CONFIG", "SET", "maxmemory", "" + bytes);
+    }
+
+    /** A real server says more about it. */
+    private static List<?> answer(Supplier<List<?>> asked) {
+        try {
+            return asked.get().stream()
+                    .map(part -> part instanceof String text && text.startsWith(OOM) ? OOM : part)
+                    .toList();
+        } catch (IllegalStateException e) {
+            assertThat(e).hasMessageStartingWith(OOM);
+            return List.of(OOM);
+        }
+    }
+
+    private static String withTimeOf(RedisScript script) {
+        return script.body().replace("call('TIME')", "{ call('GET', 'seconds'), call('GET', 'micros') }");
+    }
+
+    private static void assertSameData(RedisData data, RedisServer server) {
+        for (int lock = 0; lock < 3; lock++) {
+            String key = "{lock-" + lock + "}";
+            assertThat(data.command(List.of("ZRANGE", key + ":queue", "0", "-1", "WITHSCORES")))
+                    .isEqualTo(server.command("ZRANGE", key + ":queue", "0", "-1", "WITHSCORES"));
+            assertThat(data.command(List.of("GET", key + ":token"))).isEqualTo(server.command("GET", key + ":token"));
         }
     }
 
@@ -84,6 +137,13 @@ class LuaRedisTest {
             words.addAll(args());
             return words;
         }
+    }
+
+    private Call alone(int number, LuaRedis simulation) {
+        micros += 1 + random.nextInt(5_000);
+        List<String> args = call(number);
+        List<String> keys = keysOf("{lock-" + random.nextInt(3) + "}", args.get(0), false);
+        return new Call(number, micros, keys, List.of(args), answer(() -> simulation.eval(keys, args)));
     }
 
     private Call simulated(int number, LuaRedis simulation) {
