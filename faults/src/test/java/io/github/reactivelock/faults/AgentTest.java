@@ -2,7 +2,9 @@ package io.github.reactivelock.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.testservers.ConsulServer;
 import io.github.reactivelock.testservers.EtcdServer;
+import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.github.reactivelock.testservers.RedisServer;
 import java.io.IOException;
@@ -12,6 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +78,34 @@ class AgentTest {
     void flowsAndClientKeepTheirTracesOnPostgres() throws IOException, InterruptedException {
         try (PostgresServer server = PostgresServer.start()) {
             assertThat(commandsInTheFirstTrace(server.url())).isLessThan(COMMANDS_OF_A_LOCK);
+        }
+    }
+
+    @Test
+    void flowsAndClientKeepTheirTracesOnMariaDb() throws IOException, InterruptedException {
+        try (MariaDbServer server = MariaDbServer.start()) {
+            String address = "r2dbc:mariadb://root@127.0.0.1:" + server.port() + "/mysql";
+            assertThat(commandsInTheFirstTrace(address)).isLessThan(COMMANDS_OF_A_LOCK);
+        }
+    }
+
+    @Test
+    void flowsAndClientKeepTheirTracesOnConsul() throws IOException, InterruptedException {
+        try (ConsulServer server = ConsulServer.start()) {
+            assertThat(commandsInTheFirstTrace("consul:127.0.0.1:" + server.port()))
+                    .isLessThan(COMMANDS_OF_A_LOCK);
+        }
+    }
+
+    @Test
+    void flowsAndClientKeepTheirTracesOnAQuorum() throws IOException, InterruptedException {
+        List<RedisServer> servers = Stream.generate(RedisServer::start).limit(3).toList();
+        try {
+            QuorumStore.untilTheyCount(servers, Traced.LONGEST_LEASE);
+            String address = servers.stream().map(RedisServer::uri).collect(Collectors.joining(",", "quorum:", ""));
+            assertThat(commandsInTheFirstTrace(address)).isLessThan(3 * COMMANDS_OF_A_LOCK);
+        } finally {
+            servers.forEach(RedisServer::close);
         }
     }
 

