@@ -49,10 +49,7 @@ record Databases(String url, Runnable end) implements AutoCloseable {
      * Counts the statements that wait for a row in MariaDB. The tables of information_schema about transactions will
      * not do: they come from a cache that is not filled anew while it is asked more often than every 100 ms.
      */
-    static final String MARIADB_WAITERS = "SELECT CAST(variable_value AS SIGNED) FROM "
-            + (IS_MYSQL ? "performance_schema" : "information_schema")
-            + ".global_status"
-            + " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'";
+    static final String MARIADB_WAITERS = counted("INNODB_ROW_LOCK_CURRENT_WAITS");
 
     static Databases postgres(String... settings) {
         PostgresServer server = PostgresServer.start(settings);
@@ -210,6 +207,13 @@ record Databases(String url, Runnable end) implements AutoCloseable {
         return select(factory(), sql);
     }
 
+    /** The question what a server of MariaDB or MySQL has counted. */
+    static String counted(String variable) {
+        return "SELECT CAST(variable_value AS SIGNED) FROM "
+                + (IS_MYSQL ? "performance_schema" : "information_schema")
+                + ".global_status WHERE variable_name = '" + variable + "'";
+    }
+
     /** The same where the server may end the session before it has heard the question. */
     long selectAgain(String sql) {
         return Mono.fromCallable(() -> select(sql))
@@ -254,10 +258,15 @@ record Databases(String url, Runnable end) implements AutoCloseable {
                                 .concatMap(result -> result.map((row, metadata) -> row.get(0)))
                                 .collectList()
                                 .flatMapMany(Flux::fromIterable)
-                                .concatMap(id -> number(connection, "KILL " + id))
+                                .concatMap(id -> number(connection, "KILL " + id)
+                                        .onErrorResume(Databases::isEndedAlready, ended -> Mono.just(0L)))
                                 .count(),
                         Connection::close)
                 .block(LIMIT);
+    }
+
+    private static boolean isEndedAlready(Throwable error) {
+        return error instanceof R2dbcException known && known.getErrorCode() == 1094;
     }
 
     static Claim claim(String key) {

@@ -100,8 +100,7 @@ class OpeningTest {
     private static long prepared(Databases mariaDb, String end) {
         LockClient client = Databases.client(R2dbcLockBackend.connect(mariaDb + end, PATIENT));
         client.withLock("prepared" + end, Mono.empty()).then().block(LIMIT);
-        long prepared = mariaDb.select("SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status"
-                + " WHERE variable_name = 'PREPARED_STMT_COUNT'");
+        long prepared = mariaDb.select(Databases.counted("PREPARED_STMT_COUNT"));
         client.close().block(LIMIT);
         return prepared;
     }

@@ -63,8 +63,7 @@ class SettingsTest {
     }
 
     private static long opened(Databases database) {
-        return database.select("SELECT CAST(variable_value AS INTEGER) FROM information_schema.global_status"
-                + " WHERE variable_name = 'CONNECTIONS'");
+        return database.select(Databases.counted("CONNECTIONS"));
     }
 
     private static Throwable failure(R2dbcLockBackend backend) {
@@ -275,7 +274,7 @@ class SettingsTest {
     @MethodSource("strict")
     void anAdministratorsLimitsForIdleSessionsAndLongStatementsCostNoLock(Databases database) {
         database.createTables();
-        LockOptions brief = LockOptions.defaults().withLease(Duration.ofSeconds(9));
+        LockOptions brief = LockOptions.defaults().withLease(Duration.ofSeconds(15));
         LockClient holding = Databases.client(database.backend()).with(brief);
         LockClient waiting = Databases.client(database.backend()).with(brief);
         LockHandle held = holding.acquire("limited").block(Databases.LIMIT);
