@@ -143,6 +143,62 @@ class RefusedTest {
         }
     }
 
+    /** Its hold needs nothing that is denied; its release and its next claim do. */
+    @Test
+    void aLockThatIsDeniedFromNowOnCostsNoOther() {
+        try (EtcdServer server = EtcdServer.start();
+                Client open = Client.builder().endpoints(server.uri()).build()) {
+            Auth auth = open.getAuthClient();
+            Etcds.get(auth.userAdd(KeyLayout.bytes("root"), KeyLayout.bytes("rootpw")));
+            Etcds.get(auth.userGrantRole(KeyLayout.bytes("root"), KeyLayout.bytes("root")));
+            Etcds.get(auth.userAdd(KeyLayout.bytes("locks"), KeyLayout.bytes("s3cret")));
+            Etcds.get(auth.roleAdd(KeyLayout.bytes("locker")));
+            allow(auth, "reactivelock/", "reactivelock0");
+            Etcds.get(auth.userGrantRole(KeyLayout.bytes("locks"), KeyLayout.bytes("locker")));
+            Etcds.get(auth.authEnable());
+            LockClient client = client(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
+            LockClient other = client(EtcdLockBackend.connect(login(server, "s3cret"), OPTIONS));
+            LockHandle good = Etcds.get(client.acquire("good"));
+            LockHandle bad = Etcds.get(client.acquire("bad"));
+
+            try (Client root = Client.builder()
+                    .endpoints(server.uri())
+                    .user(KeyLayout.bytes("root"))
+                    .password(KeyLayout.bytes("rootpw"))
+                    .build()) {
+                allow(root.getAuthClient(), "reactivelock/", "reactivelock/bad/");
+                allow(root.getAuthClient(), "reactivelock/bad0", "reactivelock0");
+                Etcds.get(root.getAuthClient()
+                        .roleRevokePermission(
+                                KeyLayout.bytes("locker"),
+                                KeyLayout.bytes("reactivelock/"),
+                                KeyLayout.bytes("reactivelock0")));
+
+                assertThat(Etcds.error(other.acquire("bad"))).hasMessageContaining("denies this user");
+                Etcds.get(Etcds.get(other.acquire("beside")).release());
+                Etcds.get(good.renew());
+                Etcds.get(bad.renew());
+                assertThat(Etcds.error(bad.release()))
+                        .isInstanceOf(LockUnavailableException.class)
+                        .hasMessageContaining("denies this user");
+                Etcds.get(good.release());
+                assertThat(Etcds.get(other.inspect("good")).isFree()).isTrue();
+
+                allow(root.getAuthClient(), "reactivelock/", "reactivelock0");
+            }
+            Etcds.until(
+                    "its release is said again",
+                    () -> Etcds.get(other.inspect("bad")).isFree());
+            Etcds.get(client.close());
+            Etcds.get(other.close());
+        }
+    }
+
+    private static void allow(Auth auth, String from, String end) {
+        Etcds.get(auth.roleGrantPermission(
+                KeyLayout.bytes("locker"), KeyLayout.bytes(from), KeyLayout.bytes(end), Permission.Type.READWRITE));
+    }
+
     private static long revision(Client etcd) {
         return Etcds.get(etcd.getKVClient().get(KeyLayout.bytes("any")))
                 .getHeader()

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -247,8 +249,37 @@ class RedisQuorumFaultTest {
         patiently(other.withLock("k", held -> acts.visit("other", held, 3)).thenReturn(true));
 
         assertThat(catchThrowable(work::join)).hasCauseInstanceOf(LockLostException.class);
-        assertThat(cancelled).isTrue();
+        eventually("its work is cancelled", cancelled::get);
         acts.verify();
+    }
+
+    /** Said again it finds nothing at those nodes, because the first one was carried out: that is no loss. */
+    @ParameterizedTest
+    @ValueSource(ints = {3, 5})
+    void aReleaseWhoseAnswersWereLostAtAMajorityIsNoLoss(int nodes) {
+        List<TcpProxy> ways = five.proxies();
+        LockClient client = five.patientClient("a", ways);
+        LockHandle held = patiently(client.acquire("k"));
+        ways.subList(0, nodes).forEach(TcpProxy::dropReplies);
+
+        CompletableFuture<Void> released = held.release().toFuture();
+        eventually("it is carried out", LIMIT, () -> five.servers.stream().noneMatch(node -> isOwned(node, "k")));
+        ways.forEach(TcpProxy::mend);
+
+        assertThatThrownBy(() ->
+                        released.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS).join())
+                .hasCauseInstanceOf(LockUnavailableException.class);
+        patiently(client.withLock("k", Mono.just(1)));
+    }
+
+    @Test
+    void aReleaseWhoseAnswersAMinorityLostEndsTheHold() {
+        List<TcpProxy> ways = five.proxies();
+        LockClient client = five.patientClient("a", ways);
+        LockHandle held = patiently(client.acquire("k"));
+        ways.subList(0, 2).forEach(TcpProxy::dropReplies);
+
+        held.release().block(LIMIT);
     }
 
     /** The highest token of a majority is that of node 1; the next majority is without it. */

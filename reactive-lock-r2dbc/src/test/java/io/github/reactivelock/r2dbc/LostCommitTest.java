@@ -1,7 +1,11 @@
 package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
@@ -107,6 +111,46 @@ class LostCommitTest {
             listening.dispose();
             one.close().block(Databases.LIMIT);
             other.close().block(Databases.LIMIT);
+        }
+    }
+
+    @Test
+    void aShareWhoseReleaseWasCarriedOutIsNotLost() {
+        try (Databases database = Databases.postgres()) {
+            database.createTables();
+            LockClient client =
+                    Databases.client(R2dbcLockBackend.connect(new Losing(database.factory()), Databases.PATIENT));
+            LockHandle held = client.permits(1, 2).acquire("k").block(Databases.LIMIT);
+
+            isLost.set(true);
+            assertThatThrownBy(() -> held.release().block(Databases.LIMIT))
+                    .isInstanceOf(LockUnavailableException.class);
+
+            assertThat(isLost).isFalse();
+            assertThat(client.inspect("k").block(Databases.LIMIT).isFree()).isTrue();
+            client.close().block(Databases.LIMIT);
+        }
+    }
+
+    /** That nothing was in force would not be true. */
+    @Test
+    void aForcedReleaseThatWasCarriedOutIsNotKnown() {
+        try (Databases database = Databases.postgres()) {
+            database.createTables();
+            R2dbcLockBackend holder = database.backend();
+            R2dbcLockBackend operator = R2dbcLockBackend.connect(new Losing(database.factory()), Databases.PATIENT);
+            ClaimResult.Granted held =
+                    (ClaimResult.Granted) holder.claim(Databases.claim("k")).block(Databases.LIMIT);
+
+            isLost.set(true);
+            assertThatThrownBy(() ->
+                            operator.forceRelease("k", held.fencingToken()).block(Databases.LIMIT))
+                    .hasMessageContaining("reset");
+
+            assertThat(isLost).isFalse();
+            assertThat(holder.inspect("k").block(Databases.LIMIT).isFree()).isTrue();
+            operator.close().block(Databases.LIMIT);
+            holder.close().block(Databases.LIMIT);
         }
     }
 }
