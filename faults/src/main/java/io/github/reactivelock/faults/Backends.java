@@ -31,6 +31,9 @@ final class Backends implements AutoCloseable {
     /** A hold is relied upon for half of it, and that is to be our lease. */
     static final Duration SESSION = Client.LEASE.multipliedBy(2);
 
+    /** Its nodes count when they have been up for so long. */
+    static final Duration LONGEST_OF_QUORUM = Client.LEASE.multipliedBy(3);
+
     private static final String CONSUL = "consul";
 
     /** Consul keeps no session that is shorter. */
@@ -70,7 +73,7 @@ final class Backends implements AutoCloseable {
     private static LockBackend quorum(String... addresses) {
         QuorumNode[] nodes =
                 Stream.of(addresses).map(LettuceLockBackend::connect).toArray(QuorumNode[]::new);
-        return QuorumLockBackend.of(nodes).withLongestLease(Client.LEASE).withNodeTimeout(Duration.ofMillis(750));
+        return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_OF_QUORUM).withNodeTimeout(Duration.ofMillis(750));
     }
 
     private Vertx vertx() {

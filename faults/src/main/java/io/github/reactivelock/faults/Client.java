@@ -81,6 +81,7 @@ public final class Client {
         this.lock = LockClient.builder(history.observe(backend))
                 .options(LockOptions.defaults().withLease(Backends.lease(uri)))
                 .name(name)
+                .commandTimeout(Backends.lease(uri))
                 .build();
         this.election = LeaderElection.of(lock, "unused");
         this.numbers = new SharedNumbers(directory.resolve(NUMBERS), index);

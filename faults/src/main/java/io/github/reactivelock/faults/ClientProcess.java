@@ -96,6 +96,17 @@ final class ClientProcess implements AutoCloseable {
                 .strip();
     }
 
+    /** Whether it has said a line that begins so, which is taken out of what was heard. */
+    boolean hasSaid(String beginning) {
+        synchronized (said) {
+            return said.stream()
+                    .filter(line -> line.startsWith(beginning))
+                    .findFirst()
+                    .map(said::remove)
+                    .orElse(false);
+        }
+    }
+
     /** Waits for a line that begins in one of these ways, and takes it out of what was heard; returns all of it. */
     String heardOneOf(List<String> beginnings, Duration limit) {
         long deadline = System.nanoTime() + limit.toNanos();

@@ -84,9 +84,10 @@ final class ClockTrial {
         try (ShiftedRedis server = new ShiftedRedis()) {
             LockClient one = quorum(server, others);
             LockClient other = quorum(server, others);
-            LockHandle first = get(one.acquire("a").retryWhen(Retry.fixedDelay(60, Duration.ofMillis(500))));
+            Retry patiently = Retry.fixedDelay(60, Duration.ofMillis(500));
+            LockHandle first = get(one.acquire("a").retryWhen(patiently));
             server.shift(Duration.ofSeconds(60));
-            var waiting = other.acquire("a").toFuture();
+            var waiting = other.acquire("a").retryWhen(patiently).toFuture();
             Thread.sleep(LEASE.dividedBy(2).toMillis());
             expect(first.isHeld() && !waiting.isDone(), "a jump of one node's clock cost the holder its lock");
             get(first.release().thenReturn(true));

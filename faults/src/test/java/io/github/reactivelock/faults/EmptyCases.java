@@ -31,8 +31,7 @@ interface EmptyCases {
 
         Holding next = lab().person().hold("a");
         next.held();
-        Holding back = keeper.hold("a");
-        lab().untilWaiting("a", 1);
+        Holding back = lab().waiting(keeper, "a");
         next.release();
         back.held();
         back.release();
@@ -47,9 +46,9 @@ interface EmptyCases {
 
     @Test
     default void aStoreRestartedEmptyIsASoonLossAndTheWaiterAcquires() {
-        Holding holding = lab().person().hold("a");
+        Holding holding = lab().person(lab().store.longLease()).hold("a");
         holding.held();
-        Holding waiting = lab().person().hold("a");
+        Holding waiting = lab().person(lab().store.longLease()).hold("a");
         lab().untilWaiting("a", 1);
 
         lab().faults.faultBegan("restart");

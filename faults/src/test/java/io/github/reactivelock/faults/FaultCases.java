@@ -79,7 +79,7 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
     void aStoreThatStandsStillForLessThanTheLeaseCostsNothing() {
         Holding holding = lab.person(store.longLease()).hold("a");
         LockHandle held = holding.held();
-        Holding waiting = lab.person().hold("a");
+        Holding waiting = lab.person(store.longLease()).hold("a");
         lab.untilWaiting("a", 1);
 
         lab.broken(store::pause, store.lease().dividedBy(3), store::resume, held.renew());
@@ -149,8 +149,8 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
     @Test
     void aCleanCloseHandsOverAtOnceAndLeavesNoConnection() {
         Way way = lab.way();
-        Person leaving = lab.person(way);
-        Person staying = lab.person();
+        Person leaving = lab.person(way, store.longLease());
+        Person staying = lab.person(store.longLease());
         Holding holding = leaving.hold("a");
         holding.held();
         Holding other = staying.hold("b");

@@ -10,7 +10,7 @@ import java.time.Duration;
 /** An H2 with a database in a file that is served over TCP by a process of its own. */
 final class H2Server {
 
-    private static final Duration START = Duration.ofSeconds(40);
+    private static final Duration START = Duration.ofMinutes(3);
 
     final int port = Loopback.freePort();
     private final Path directory;

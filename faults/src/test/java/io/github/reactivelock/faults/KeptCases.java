@@ -29,8 +29,7 @@ interface KeptCases {
 
         assertThat(next.held().fencingToken()).isGreaterThan(token);
         lab().faults.faultEnded("pushes forgotten");
-        Holding back = keeper.hold("a");
-        lab().untilWaiting("a", 1);
+        Holding back = lab().waiting(keeper, "a");
         next.release();
         assertThat(back.held().fencingToken()).isGreaterThan(next.held().fencingToken());
         back.release();
@@ -55,8 +54,7 @@ interface KeptCases {
             lab().faults.faultEnded("cut");
 
             assertThat(next.held().fencingToken()).isGreaterThan(token);
-            Holding back = keeper.hold(key);
-            lab().untilWaiting(key, 1);
+            Holding back = lab().waiting(keeper, key);
             next.release();
             assertThat(back.held().fencingToken()).isGreaterThan(next.held().fencingToken());
             back.release();
@@ -82,7 +80,12 @@ interface KeptCases {
             long third = two.granted(other, "2");
             keeper.say("keep late a");
             keeper.resume();
-            lab().untilWaiting("a", 1);
+            lab().untilWaiting("a", 1, () -> {
+                assertThat(keeper.hasSaid("granted late ")).isFalse();
+                if (keeper.hasSaid("failed late ")) { // it may have to connect anew
+                    keeper.say("keep late a");
+                }
+            });
             lab().faults.faultEnded("stopped");
             assertThat(lab().look("a").held().orElseThrow().fencingToken())
                     .as("what it gives back late changes nothing")

@@ -26,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -245,7 +246,36 @@ final class Lab implements AutoCloseable {
     }
 
     void untilWaiting(String key, int waiters) {
-        eventually(waiters + " wait", () -> look(key) instanceof LockInfo.Held held && held.waiters() == waiters);
+        untilWaiting(key, waiters, () -> {});
+    }
+
+    /** Something is done before each look. */
+    void untilWaiting(String key, int waiters, Runnable before) {
+        AtomicReference<LockInfo> seen = new AtomicReference<>();
+        try {
+            eventually(waiters + " wait", () -> {
+                before.run();
+                seen.set(look(key));
+                return seen.get() instanceof LockInfo.Held held && held.waiters() == waiters;
+            });
+        } catch (AssertionError e) {
+            throw new AssertionError(e.getMessage() + ", last seen: " + seen, e);
+        }
+    }
+
+    /**
+     * A flow that waits. It asks for as long as the store refuses: a client that was cut off may have to connect anew.
+     */
+    Holding waiting(Person person, String key) {
+        AtomicReference<Holding> asked = new AtomicReference<>(person.hold(key));
+        untilWaiting(key, 1, () -> {
+            CompletableFuture<LockHandle> granted = asked.get().granted;
+            if (granted.isCompletedExceptionally()) {
+                assertThat(error(granted)).isInstanceOf(LockUnavailableException.class);
+                asked.set(person.hold(key));
+            }
+        });
+        return asked.get();
     }
 
     /** Those who share the lock, by the store's own words. */

@@ -78,7 +78,8 @@ interface LeaderCases {
         Disposable first = a.lead(term -> work("a", log)).subscribe();
         Lab.eventually("it leads", () -> a.state() instanceof Leading);
         long term = ((Leading) a.state()).leadership().term();
-        LeaderElection b = LeaderElection.of(lab().person().lock(), "a");
+        LeaderElection b =
+                LeaderElection.of(lab().person(lab().store.longLease()).lock(), "a");
         Disposable second = b.lead(next -> work("b", log)).subscribe();
         lab().untilWaiting("a", 1);
 

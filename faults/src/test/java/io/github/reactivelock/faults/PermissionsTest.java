@@ -278,7 +278,7 @@ class PermissionsTest {
         add(replica);
         Lab.eventually(
                 "the replica is in step",
-                () -> String.valueOf(replica.command("ROLE")).contains("connected"));
+                () -> String.valueOf(primary.command("INFO", "replication")).contains("state=online"));
         return servers;
     }
 
@@ -290,7 +290,7 @@ class PermissionsTest {
     }
 
     private Supplier<LockBackend> quorum(Function<RedisServer, QuorumNode> node) {
-        QuorumStore.untilTheyCount(servers(3));
+        QuorumStore.untilTheyCount(servers(3), Client.LEASE);
         return () -> QuorumLockBackend.of(servers.stream().map(node).toArray(QuorumNode[]::new))
                 .withLongestLease(Client.LEASE)
                 .withNodeTimeout(Lab.LIMIT);

@@ -20,13 +20,13 @@ final class QuorumStore extends Store {
     }
 
     void untilAllCount() {
-        untilTheyCount(servers);
+        untilTheyCount(servers, Backends.LONGEST_OF_QUORUM);
     }
 
-    static void untilTheyCount(List<RedisServer> servers) {
+    static void untilTheyCount(List<RedisServer> servers, Duration longestLease) {
         Lab.eventually(
                 "all nodes count",
-                () -> servers.stream().allMatch(server -> uptime(server) > Client.LEASE.toSeconds()));
+                () -> servers.stream().allMatch(server -> uptime(server) > longestLease.toSeconds()));
     }
 
     private static long uptime(RedisServer server) {
@@ -62,7 +62,7 @@ final class QuorumStore extends Store {
     /** The longest that it grants: a node counts when it has been up for so long. */
     @Override
     Duration longLease() {
-        return Client.LEASE;
+        return Backends.LONGEST_OF_QUORUM;
     }
 
     @Override

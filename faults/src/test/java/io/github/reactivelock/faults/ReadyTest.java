@@ -67,8 +67,10 @@ class ReadyTest {
 
             try (RedisServer replica = RedisServer.start("--replicaof", "127.0.0.1", Integer.toString(server.port()))) {
                 Lab.eventually(
-                        "the replica is in step",
-                        () -> String.valueOf(replica.command("ROLE")).contains("connected"));
+                        "both know that the replica is in step",
+                        () -> String.valueOf(replica.command("ROLE")).contains("connected")
+                                && String.valueOf(server.command("INFO", "replication"))
+                                        .contains("state=online"));
                 lock.ready().block(Lab.LIMIT);
             }
 
@@ -106,7 +108,10 @@ class ReadyTest {
             LockClient other = client(LettuceLockBackend.connect(server.uri()));
             assertThat(lock.acquire("reactive-lock-ready").block(Lab.LIMIT)).isNotNull();
             var waiting = other.acquire("reactive-lock-ready").toFuture();
-            Lab.eventually("one waits", () -> Long.valueOf(1).equals(server.command("ZCARD", MARK + ":queue")));
+            Lab.eventually(
+                    "one waits and is known to listen",
+                    () -> String.valueOf(server.command("HVALS", MARK + ":waiters"))
+                            .matches("\\[\\d+ 0.*"));
             Object before = state(server);
 
             lock.ready().block(Lab.LIMIT);

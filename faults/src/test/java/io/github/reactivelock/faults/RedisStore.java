@@ -69,8 +69,15 @@ final class RedisStore extends Store {
     }
 
     @Override
-    int listeners() {
-        return ((List<?>) server.command("PUBSUB", "CHANNELS", "reactivelock:0:grants:*")).size();
+    boolean canTellAll(String key) {
+        List<?> waiters = (List<?>) server.command("HVALS", "{reactivelock:" + key + "}:waiters");
+        return waiters.stream()
+                .map(waiter -> String.valueOf(waiter).split(" ", -1))
+                .allMatch(words -> words[1].startsWith("0") && isHeard(words[2]));
+    }
+
+    private boolean isHeard(String channel) {
+        return !List.of(channel, 0L).equals(server.command("PUBSUB", "NUMSUB", channel));
     }
 
     @Override

@@ -47,11 +47,9 @@ abstract class Store implements AutoCloseable {
         forget(waiter);
     }
 
-    /**
-     * How many clients it could tell something now, where it passes over those that it cannot; else nothing is said.
-     */
-    int listeners() {
-        return 0;
+    /** Whether it could tell each that waits for a lock of its turn, where it passes over those that it cannot. */
+    boolean canTellAll(String key) {
+        return true;
     }
 
     /** Whether it has carried out a claim on a lock that was free, though its answer may have been lost. */
@@ -97,7 +95,7 @@ abstract class Store implements AutoCloseable {
      * starts within it.
      */
     Duration longLease() {
-        return Lab.LONG_LEASE;
+        return Lab.LEASE.multipliedBy(5);
     }
 
     /** For how long a lock may be free while somebody waits whose connection was broken. */

@@ -1,6 +1,7 @@
 package io.github.reactivelock.faults;
 
 import java.io.File;
+import java.util.Map;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
 
@@ -10,8 +11,10 @@ import org.apache.curator.test.TestingServer;
  */
 public final class ZooKeeperProcess {
 
-    /** Milliseconds; a session lasts 2 to 20 of these. */
+    /** Milliseconds; a session lasts two of these at least. */
     private static final int TICK = 500;
+    /** Milliseconds; a session lasts 20 ticks at most where nothing else is said. */
+    private static final Map<String, Object> LONGEST_SESSION = Map.of("maxSessionTimeout", "60000");
 
     private ZooKeeperProcess() {}
 
@@ -23,7 +26,8 @@ public final class ZooKeeperProcess {
      */
     public static void main(String... args) throws Exception {
         System.setProperty("zookeeper.forceSync", "no");
-        InstanceSpec spec = new InstanceSpec(new File(args[0]), Integer.parseInt(args[1]), -1, -1, false, 1, TICK, 0);
+        InstanceSpec spec = new InstanceSpec(
+                new File(args[0]), Integer.parseInt(args[1]), -1, -1, false, 1, TICK, 0, LONGEST_SESSION);
         // Loads the server's classes.
         new TestingServer().close();
         System.out.println("is ready");

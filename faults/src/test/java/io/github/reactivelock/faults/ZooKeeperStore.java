@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.KeeperException;
 
 /** One ZooKeeper in a process of its own, and a Curator client for the operator. */
 final class ZooKeeperStore extends Store {
 
     private static final String ROOT = "/reactivelock";
-    private static final Duration START = Duration.ofSeconds(40);
+    private static final Duration START = Duration.ofMinutes(3);
 
     private final Path directory;
     private final int port = Loopback.freePort();
@@ -36,7 +36,7 @@ final class ZooKeeperStore extends Store {
         }
         server = prepared();
         serve();
-        operator = CuratorFrameworkFactory.newClient("127.0.0.1:" + port, 10_000, 15_000, new RetryOneTime(500));
+        operator = CuratorFrameworkFactory.newClient("127.0.0.1:" + port, 10_000, 15_000, new RetryNTimes(20, 500));
         operator.start();
     }
 
@@ -80,7 +80,17 @@ final class ZooKeeperStore extends Store {
     /** Its client needs up to five seconds to leave a silent connection and to be back. */
     @Override
     LockBackend backend(Way way, Duration lease) {
-        String servers = address(way.ports()).substring("zookeeper:".length());
+        return backend(way.ports(), lease);
+    }
+
+    /** A hold is relied upon for half of a session. */
+    @Override
+    LockBackend backend(Duration lease) {
+        return backend(ports(), lease);
+    }
+
+    private LockBackend backend(List<Integer> ports, Duration lease) {
+        String servers = address(ports).substring("zookeeper:".length());
         return ZooKeeperLockBackend.connect(
                 servers, ZooKeeperBackendOptions.defaults().withSessionTimeout(lease.multipliedBy(2)));
     }

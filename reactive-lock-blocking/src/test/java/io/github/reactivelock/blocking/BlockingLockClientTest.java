@@ -108,7 +108,7 @@ class BlockingLockClientTest extends Fixture {
     @Test
     void aWaitThatIsTooLongEndsAndLeavesNothing() {
         LockHandle holder = holder("a");
-        BlockingLockClient hasty = locks.with(locks.options().withWaitTimeout(Duration.ofMillis(500)));
+        BlockingLockClient hasty = locks.with(locks.options().withWaitTimeout(Duration.ofSeconds(3)));
 
         assertThatThrownBy(() -> hasty.acquire("a"))
                 .isInstanceOf(LockTimeoutException.class)

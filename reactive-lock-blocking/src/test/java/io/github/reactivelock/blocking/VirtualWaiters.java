@@ -97,11 +97,11 @@ final class VirtualWaiters {
                 return true;
             }));
         }
-        Pause.until("all wait", Fixture.PATIENCE, () -> Stream.of(waiting).allMatch(VirtualWaiters::waits));
+        Pause.until("all wait", Duration.ofMinutes(5), () -> Stream.of(waiting).allMatch(VirtualWaiters::waits));
         System.out.println("waiters: " + MANY + ", bytes a waiter: " + (used() - before) / MANY);
         held.release().block(Fixture.PATIENCE);
         for (Future<?> each : all) {
-            each.get(1, TimeUnit.MINUTES);
+            each.get(5, TimeUnit.MINUTES);
         }
         System.out.println("served: " + served);
     }

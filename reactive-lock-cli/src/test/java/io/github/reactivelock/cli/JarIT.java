@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
+import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.RedisServer;
@@ -168,7 +169,9 @@ class JarIT {
     @Test
     void ctrlCTakesLeaveOfTheStore() throws Exception {
         try (MariaDbServer database = MariaDbServer.start()) {
-            R2dbcLockBackend backend = R2dbcLockBackend.connect(database.url("mariadb"));
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(
+                    ConnectionFactories.get(database.url("mariadb")),
+                    R2dbcBackendOptions.defaults().withCommandTimeout(StoreCases.LIMIT));
             backend.createTables().block(StoreCases.LIMIT);
             backend.close().block(StoreCases.LIMIT);
             long before = deserted(database);

@@ -59,7 +59,7 @@ class AgentsTest extends Fixture {
             Consuls.done(before.release());
 
             Consuls.until("the waiter was served through the other agent", waiting::isDone);
-            Consuls.done(held.renew());
+            Consuls.done(Consuls.patiently(held.renew()));
             assertThat(held.isHeld()).isTrue();
             Consuls.done(held.release());
             Consuls.done(waiting.join().release());
@@ -149,7 +149,7 @@ class AgentsTest extends Fixture {
                     if (asked.incrementAndGet() > 1) {
                         return response.sendString(Mono.just("[]"));
                     }
-                    Disposable unused = DriverThreads.timer().schedule(() -> spin(pause.plusSeconds(1)));
+                    Disposable unused = DriverThreads.timer().schedule(() -> spin(pause.plusSeconds(3)));
                     return Mono.delay(pause).then(response.status(500).send());
                 })
                 .bindNow();

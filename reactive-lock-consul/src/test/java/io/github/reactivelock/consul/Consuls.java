@@ -1,5 +1,6 @@
 package io.github.reactivelock.consul;
 
+import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.testservers.ConsulServer;
 import io.github.reactivelock.testservers.Pause;
 import java.io.FileNotFoundException;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** What the tests of this module share. */
 final class Consuls {
@@ -38,6 +40,12 @@ final class Consuls {
         return get(answer.<Throwable>map(value -> new AssertionError("no error but " + value))
                 .onErrorResume(Mono::just)
                 .defaultIfEmpty(new AssertionError("no error")));
+    }
+
+    /** For what is refused while there is no leader, say: asked again until the store has answered. */
+    static <T> Mono<T> patiently(Mono<T> question) {
+        return question.retryWhen(
+                Retry.fixedDelay(100, Duration.ofMillis(200)).filter(LockUnavailableException.class::isInstance));
     }
 
     static void until(String what, BooleanSupplier isSo) {

@@ -25,7 +25,8 @@ abstract class Fixture {
     /** Error Prone knows it by its name. */
     @interface CanIgnoreReturnValue {}
 
-    static final Duration LEASE = Duration.ofSeconds(30);
+    /** Far longer than a test takes, which renews nothing. */
+    static final Duration LEASE = Duration.ofMinutes(5);
 
     ConsulServer server;
     private final List<ConsulLockBackend> backends = new ArrayList<>();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.testservers.ConsulServer;
 import java.io.UncheckedIOException;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 /** Three servers of which one, the leader, is killed. */
 class LeaderTest {
 
+    private static final Duration LEASE = Duration.ofMinutes(1);
     private static List<ConsulServer> members;
 
     @BeforeAll
@@ -46,11 +48,18 @@ class LeaderTest {
         }
     }
 
-    private static LockClient client() {
-        String agents = members.stream().map(ConsulServer::uri).collect(Collectors.joining(","));
-        return LockClient.builder(ConsulLockBackend.connect(agents, Consuls.patient()))
+    /** Its holds last while a busy machine elects a leader. */
+    private static LockClient client(String agents) {
+        return LockClient.builder(
+                        ConsulLockBackend.connect(agents, Consuls.patient().withSessionTtl(LEASE)))
+                .options(LockOptions.defaults().withLease(LEASE))
                 .commandTimeout(Duration.ofSeconds(15))
                 .build();
+    }
+
+    private static LockClient client() {
+        String agents = members.stream().map(ConsulServer::uri).collect(Collectors.joining(","));
+        return client(agents);
     }
 
     @Test
@@ -71,7 +80,7 @@ class LeaderTest {
 
         leader.kill();
 
-        Consuls.done(held.renew());
+        Consuls.done(Consuls.patiently(held.renew()));
         assertThat(held.isHeld()).isTrue();
         assertThat(next).isNotDone();
         Consuls.done(held.release());
@@ -96,7 +105,7 @@ class LeaderTest {
         Consuls.until("it is not ready", () -> isUnavailable(client));
 
         ConsulServer.restart(others);
-        Consuls.done(client.ready());
+        Consuls.done(Consuls.patiently(client.ready()));
         Consuls.done(client.close());
     }
 
@@ -113,10 +122,7 @@ class LeaderTest {
                 .orElseThrow();
         ConsulServer another =
                 members.stream().filter(member -> member != first).findFirst().orElseThrow();
-        LockClient holding = LockClient.builder(
-                        ConsulLockBackend.connect(first.uri() + "," + another.uri(), Consuls.patient()))
-                .commandTimeout(Duration.ofSeconds(15))
-                .build();
+        LockClient holding = client(first.uri() + "," + another.uri());
         LockHandle held = Consuls.get(holding.acquire("leaving " + UUID.randomUUID()));
         String node = first.ask("GET", "agent/self", "").replaceAll("(?s).*\"NodeName\":\"([^\"]+)\".*", "$1");
 
@@ -125,7 +131,7 @@ class LeaderTest {
         Consuls.until(
                 "the others forget it",
                 () -> !another.ask("GET", "catalog/nodes", "").contains(node));
-        Consuls.done(held.renew());
+        Consuls.done(Consuls.patiently(held.renew()));
         assertThat(held.isHeld()).isTrue();
         Consuls.done(held.release());
         first.restart();

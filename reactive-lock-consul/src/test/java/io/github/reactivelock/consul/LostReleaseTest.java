@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** A release that was carried out, and whose answer was lost. */
 class LostReleaseTest extends Fixture {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(4);
+    private static final Duration TIMEOUT = Duration.ofSeconds(8);
 
     private TcpProxy proxy;
 

@@ -182,6 +182,7 @@ class ClaimProtocolTest extends EtcdFixture {
             line.add(claim());
             Etcds.get(backend.claim(line.get(i)));
         }
+        Etcds.untilMarked(etcd);
         // Pushes of the watch that begins last are all that could still be on their way.
         double before = server.metric("etcd_debugging_mvcc_events_total");
 

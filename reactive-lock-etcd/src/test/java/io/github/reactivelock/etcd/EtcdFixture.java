@@ -23,7 +23,9 @@ import reactor.core.Disposable;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class EtcdFixture {
 
-    static final Duration LEASE = Duration.ofSeconds(30);
+    /** Far longer than a test takes, which renews nothing. */
+    static final Duration LEASE = Duration.ofMinutes(5);
+
     static final EtcdBackendOptions PATIENT = EtcdBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(30));
 
     EtcdServer server;

@@ -25,8 +25,11 @@ class LeaderLossTest {
 
     private static final int CLIENTS = 20;
     private static final int TURNS = 6;
-    /** A watch on a member that hangs is silent; a third of this later the waiter asks another one. */
-    private static final Duration LEASE = Duration.ofSeconds(9);
+    /**
+     * A watch on a member that hangs is silent; a third of this later the waiter asks another one. In the rest a busy
+     * machine elects a leader.
+     */
+    private static final Duration LEASE = Duration.ofSeconds(18);
 
     /** When one turn held the lock, by one clock. */
     private record Turn(int client, long token, long from, long until) {}

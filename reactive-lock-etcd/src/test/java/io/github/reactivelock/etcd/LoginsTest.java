@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,7 +41,7 @@ class LoginsTest {
         Path secret = Files.writeString(directory.resolve("secret"), "a secret of thirty-two bytes or so");
         server = EtcdServer.start(
                 "--auth-token",
-                "jwt,sign-method=HS256,ttl=9s,priv-key=" + secret + ",pub-key=" + secret,
+                "jwt,sign-method=HS256,ttl=15s,priv-key=" + secret + ",pub-key=" + secret,
                 "--bcrypt-cost",
                 "4");
         try (Client root = Client.builder().endpoints(server.uri()).build()) {
@@ -89,12 +90,14 @@ class LoginsTest {
     void manyThatComeAtOnceLogInOnce() {
         LockClient lock = login("s3cret");
         int before = logins();
+        long begun = System.nanoTime();
 
         Etcds.get(Flux.range(0, FLOWS)
                 .flatMap(flow -> lock.withLock("k" + flow, Mono.just(flow)), FLOWS)
                 .then(Mono.just(true)));
 
-        assertThat(logins() - before).isEqualTo(1);
+        int inTime = 1 + (int) TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begun) / 8;
+        assertThat(logins() - before).as("of a token that lasts").isBetween(1, inTime);
     }
 
     @Test

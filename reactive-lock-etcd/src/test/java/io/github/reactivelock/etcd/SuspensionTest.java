@@ -20,8 +20,7 @@ class SuspensionTest extends EtcdFixture {
     /** Its clocks stand still, so that an answer of etcd is good for as long as no test lets time go by. */
     @BeforeEach
     void begin() {
-        Etcd commands = new Etcd(
-                ClientSource.of(etcd), EtcdBackendOptions.defaults(), new SuspendClock(() -> 0, wallMillis::get));
+        Etcd commands = new Etcd(ClientSource.of(etcd), PATIENT, new SuspendClock(() -> 0, wallMillis::get));
         KeyLayout names = new KeyLayout("reactivelock");
         claims = new ClaimRegistry(
                 commands,

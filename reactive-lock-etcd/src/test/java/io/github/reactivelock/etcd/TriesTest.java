@@ -44,6 +44,7 @@ class TriesTest extends EtcdFixture {
         // The first claim of a backend has a lease marked, which is a change too.
         Claim before = claim(Claim.Mode.QUEUE, Share.WHOLE);
         assertThat(Etcds.get(trying.claim(before))).isInstanceOf(ClaimResult.Granted.class);
+        Etcds.untilMarked(etcd);
         assertThat(Etcds.get(trying.release(before))).isTrue();
         held.unsentPuts = true;
         CompletableFuture<ClaimResult> answer = trying.claim(claim).toFuture();
@@ -59,6 +60,7 @@ class TriesTest extends EtcdFixture {
     private void isRefusedUnseen(Share share, Share ofTheOther) throws InterruptedException {
         CompletableFuture<ClaimResult> answer = tryUntilItsPut(claim(Claim.Mode.TRY, share));
         Claim owner = granted(claim(Claim.Mode.QUEUE, ofTheOther));
+        Etcds.untilMarked(etcd);
         long before = revision();
 
         held.letUnsentGo();

@@ -88,8 +88,7 @@ class TwiceAtOnceTest extends EtcdFixture {
         KeepAlives keepAlives = new KeepAlives();
         try (Client slow =
                 Client.builder().endpoints(server.uri()).interceptor(keepAlives).build()) {
-            Etcd commands = new Etcd(
-                    ClientSource.of(slow), EtcdBackendOptions.defaults(), new SuspendClock(() -> 0, wallMillis::get));
+            Etcd commands = new Etcd(ClientSource.of(slow), PATIENT, new SuspendClock(() -> 0, wallMillis::get));
             KeyLayout names = new KeyLayout("reactivelock");
             ClaimRegistry claims = new ClaimRegistry(
                     commands,

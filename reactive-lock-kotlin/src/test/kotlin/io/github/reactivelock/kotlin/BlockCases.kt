@@ -20,6 +20,7 @@ import reactor.core.publisher.Mono
 import java.util.concurrent.Executors
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
 
 /** What a block under a lock promises, whatever the store. */
 abstract class BlockCases : CancelCases() {
@@ -152,7 +153,7 @@ abstract class BlockCases : CancelCases() {
             work.cancel()
             cleaning.await()
 
-            assertThat(lock.with(LockOptions.defaults().withWaitTimeout(100.milliseconds)).ends("a"))
+            assertThat(lock.with(LockOptions.defaults().withWaitTimeout(3.seconds)).ends("a"))
                 .isInstanceOf(LockTimeoutException::class.java)
             assertThat(isHeld("a")).isTrue()
 

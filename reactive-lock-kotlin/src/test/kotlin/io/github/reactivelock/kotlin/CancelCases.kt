@@ -15,6 +15,7 @@ import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.seconds
 
 /** What ends a wait for a lock, or a block under it, before it is done. */
 abstract class CancelCases : Fixture() {
@@ -61,7 +62,7 @@ abstract class CancelCases : Fixture() {
         test {
             val holder = holder("a")
 
-            val seen = lock.with(LockOptions.defaults().withWaitTimeout(50.milliseconds)).ends("a")
+            val seen = lock.with(LockOptions.defaults().withWaitTimeout(3.seconds)).ends("a")
 
             assertThat(
                 seen,

@@ -195,7 +195,7 @@ class OneLockOfManyTest {
 
     @Test
     void aSpoiledLocksHoldIsLostWithTheReasonAndNoOther() {
-        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(3));
+        LockOptions options = LockOptions.defaults().withLease(Duration.ofSeconds(9));
         LockClient client = RedisFixture.client(backend).with(options);
         LockClient other = RedisFixture.client(fixture.backend()).with(options);
         LockHandle bad = client.permits(1, 2).acquire("bad").block(RedisFixture.PATIENCE);

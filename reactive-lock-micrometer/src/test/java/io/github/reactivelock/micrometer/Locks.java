@@ -76,7 +76,7 @@ final class Locks implements AutoCloseable {
     }
 
     void timeOut(String key) {
-        LockOptions brief = LockOptions.defaults().withWaitTimeout(Duration.ofMillis(20));
+        LockOptions brief = LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(1));
         fails(LockTimeoutException.class, () -> get(client.with(brief).acquire(key)));
     }
 

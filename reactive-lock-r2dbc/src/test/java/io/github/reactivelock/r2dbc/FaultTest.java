@@ -187,7 +187,7 @@ class FaultTest {
     @Test
     void aQueuedClaimSilentForLongerThanItsLeaseIsStillServed() {
         R2dbcLockBackend backend = database.backend();
-        Claim owner = new Claim("silent", "the owner", "me", Duration.ofSeconds(30), Claim.Mode.QUEUE);
+        Claim owner = new Claim("silent", "the owner", "me", Duration.ofMinutes(5), Claim.Mode.QUEUE);
         Claim silent = new Claim("silent", "the silent", "me", Duration.ofMillis(300), Claim.Mode.QUEUE);
         assertThat(backend.claim(owner).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Granted.class);
         assertThat(backend.claim(silent).block(Databases.LIMIT)).isInstanceOf(ClaimResult.Queued.class);

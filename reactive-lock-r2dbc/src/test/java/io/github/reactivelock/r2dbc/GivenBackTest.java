@@ -11,6 +11,7 @@ import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
+import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.R2dbcRollbackException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -306,7 +308,7 @@ class GivenBackTest extends EachDatabase {
                     .failsWithin(Databases.LIMIT)
                     .withThrowableOfType(java.util.concurrent.ExecutionException.class)
                     .withMessageContaining("lost while its work ran");
-            assertThat(cancelled).as(name).isTrue();
+            Databases.until(name + " is cancelled", cancelled::get);
         }
         Databases.dispose(pool);
     }
@@ -317,15 +319,29 @@ class GivenBackTest extends EachDatabase {
         R2dbcBackendOptions brief = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1));
         Mono<Long> opening = Mono.delay(Duration.ofMillis(1_500));
         for (String name : entries(database.factory(), brief).keySet()) {
-            ConnectionFactory slow = new Counting(database.factory(), new AtomicInteger(), opening.cache());
-            assertThat(entries(slow, brief).get(name).apply(Mono.just("ran")).block(Databases.LIMIT))
-                    .as(name)
-                    .isEqualTo("ran");
+            isServed(name, () -> {
+                ConnectionFactory slow = new Counting(database.factory(), new AtomicInteger(), opening.cache());
+                return entries(slow, brief).get(name).apply(Mono.just("ran"));
+            });
         }
 
-        R2dbcLockBackend backend =
-                R2dbcLockBackend.connect(new Counting(database.factory(), new AtomicInteger(), opening.cache()), brief);
-        backend.createTables().block(Databases.LIMIT);
-        backend.close().block(Databases.LIMIT);
+        isServed("tables", () -> {
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(
+                    new Counting(database.factory(), new AtomicInteger(), opening.cache()), brief);
+            return backend.createTables()
+                    .thenReturn("ran")
+                    .flatMap(ran -> backend.close().thenReturn(ran));
+        });
+    }
+
+    /** By a connection that is opened for it; on a machine that is too busy for its command more than one is needed. */
+    private static void isServed(String what, Supplier<Mono<String>> attempt) {
+        Databases.until(
+                what,
+                () -> attempt.get()
+                        .map("ran"::equals)
+                        .onErrorReturn(R2dbcException.class, false)
+                        .onErrorReturn(R2dbcFailure.class, false)
+                        .block(Databases.LIMIT));
     }
 }

@@ -55,7 +55,7 @@ class OutageTest {
     void start() {
         // What was committed must survive the process, and the lock's own transaction is the first to look for
         // deadlocks.
-        PostgresServer one = PostgresServer.start("-c", "synchronous_commit=on", "-c", "deadlock_timeout=3s");
+        PostgresServer one = PostgresServer.start("-c", "synchronous_commit=on", "-c", "deadlock_timeout=9s");
         MariaDbServer other = MariaDbServer.start("--innodb-flush-log-at-trx-commit=2");
         postgres = new Restartable(
                 new Databases(one.url(), one::close),

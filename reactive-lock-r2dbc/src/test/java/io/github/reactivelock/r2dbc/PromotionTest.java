@@ -105,7 +105,7 @@ class PromotionTest {
     @Test
     void aClientOnAStandbyFailsOrFindsThePrimaryAmongSeveralAddresses() {
         replicate();
-        R2dbcLockBackend misled = R2dbcLockBackend.connect(second.url(), IMPATIENT);
+        R2dbcLockBackend misled = R2dbcLockBackend.connect(second.url(), Databases.PATIENT.withoutNotifications());
         Throwable refused = get(misled.claim(claim("k", Claim.Mode.TRY))
                 .<Throwable>map(answer -> new AssertionError("answered " + answer))
                 .onErrorResume(Mono::just));

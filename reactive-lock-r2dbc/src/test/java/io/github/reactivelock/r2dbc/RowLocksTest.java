@@ -131,7 +131,7 @@ class RowLocksTest {
     void anExhaustedPoolIsAnErrorThatSaysSo(Databases database) {
         ConnectionPool pool = database.pool(1);
         RowLocks rows = RowLocks.using(
-                pool, Databases.LIMIT, R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(1)));
+                pool, Databases.LIMIT, R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofSeconds(4)));
         AtomicInteger ran = new AtomicInteger();
         Mono<Integer> other = rows.withRowLock("other", Mono.fromCallable(ran::incrementAndGet));
 

@@ -7,15 +7,13 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
+import io.github.reactivelock.testservers.Loopback;
 import io.github.reactivelock.testservers.MariaDbServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import io.r2dbc.spi.R2dbcPermissionDeniedException;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -58,15 +56,13 @@ class SeveralWritersTest {
         backend.close().block(Databases.LIMIT);
     }
 
-    private static String galera() throws IOException {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            String port = Integer.toString(free.getLocalPort());
-            return "--wsrep-provider-options=base_port=" + port + ";gmcast.listen_addr=tcp://127.0.0.1:" + port;
-        }
+    private static String galera() {
+        int port = Loopback.freePort();
+        return "--wsrep-provider-options=base_port=" + port + ";gmcast.listen_addr=tcp://127.0.0.1:" + port;
     }
 
     @Test
-    void aGaleraClusterIsWarnedAboutOnceABackendAndLocksAllTheSame() throws IOException {
+    void aGaleraClusterIsWarnedAboutOnceABackendAndLocksAllTheSame() {
         assertThat(GALERA).as("comes with Debian's mariadb-server").exists();
         try (MariaDbServer server = MariaDbServer.start(
                 "--wsrep-on=ON",

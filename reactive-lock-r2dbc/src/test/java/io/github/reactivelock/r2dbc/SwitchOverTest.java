@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.Signal;
+import io.github.reactivelock.testservers.Pause;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import java.util.Queue;
@@ -102,7 +103,10 @@ class SwitchOverTest {
             old.createTables();
             next.createTables();
 
-            Databases.until("it is tried when the grant is found", () -> isTriedBeforeItsTime(old, next));
+            Pause.until(
+                    "it is tried when the grant is found",
+                    Duration.ofMinutes(4),
+                    () -> isTriedBeforeItsTime(old, next));
         }
     }
 
@@ -155,7 +159,7 @@ class SwitchOverTest {
             R2dbcLockBackend before = old.backend();
             assertThat(get(before.claim(ofLongLease()))).isInstanceOf(ClaimResult.Granted.class);
 
-            Databases.until("it moves without a pause", () -> moves(old, next));
+            Pause.until("it moves without a pause", Duration.ofMinutes(4), () -> moves(old, next));
 
             get(before.close());
         }

@@ -47,7 +47,7 @@ class MethodsUnderAgentTest {
                 .redirectOutput(printed.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(4, TimeUnit.MINUTES)).as("it ends").isTrue();
+            assertThat(process.waitFor(12, TimeUnit.MINUTES)).as("it ends").isTrue();
         } finally {
             process.destroyForcibly();
         }

@@ -78,7 +78,7 @@ class Orders {
         return Flux.just("ran", "again");
     }
 
-    @WithLock(name = "order", key = "#id", waitTimeout = "10ms")
+    @WithLock(name = "order", key = "#id", waitTimeout = "1s")
     Mono<String> impatient(long id) {
         return Mono.just("ran");
     }

@@ -22,7 +22,7 @@ final class TracedMethods {
 
     static final List<String> NAMES = List.of("mono", "flux", "shared", "permits", "nested", "ifFree");
 
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final Tracer TRACER = GlobalOpenTelemetry.getTracer("traced");
 
     private TracedMethods() {}

@@ -81,7 +81,7 @@ class SuspendTest {
                 Unit
             }
 
-        @WithLock(name = "order", key = "#id", waitTimeout = "10ms")
+        @WithLock(name = "order", key = "#id", waitTimeout = "1s")
         open suspend fun impatient(id: Long) = "ran"
 
         @WithLock(name = "order", key = "#id", ifFree = true)

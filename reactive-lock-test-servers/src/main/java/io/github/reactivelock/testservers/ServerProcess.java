@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  */
 final class ServerProcess implements Running {
 
-    private static final Duration START_LIMIT = Duration.ofSeconds(60);
+    private static final Duration START_LIMIT = Duration.ofMinutes(3);
     private static final Duration PAUSE_LIMIT = Duration.ofSeconds(60);
 
     private final String name;
@@ -90,12 +90,12 @@ final class ServerProcess implements Running {
         List<ProcessHandle> children = process.descendants().toList();
         process.destroyForcibly();
         children.forEach(ProcessHandle::destroyForcibly);
-        if (!ended(Duration.ofSeconds(10))) {
+        if (!ended(Duration.ofMinutes(1))) {
             throw new IllegalStateException(name + " survived SIGKILL, process " + process.pid());
         }
         // PostgreSQL does not start again while one of them still has its memory.
         CompletableFuture.allOf(children.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
-                .orTimeout(10, TimeUnit.SECONDS)
+                .orTimeout(1, TimeUnit.MINUTES)
                 .join();
     }
 

@@ -112,6 +112,15 @@ abstract class Cases {
         return DEFAULTS.withLease(contract.shortLease());
     }
 
+    /** Longer, so that a renewal may wait three seconds for a thread or an answer of a busy machine. */
+    final LockOptions renewed() {
+        return DEFAULTS.withLease(renewedLease());
+    }
+
+    final Duration renewedLease() {
+        return contract.shortLease().multipliedBy(5).dividedBy(2);
+    }
+
     final LockOptions notRenewed() {
         return shortLease().withoutRenewal();
     }

@@ -24,7 +24,7 @@ import reactor.core.publisher.Flux;
 /** Leader election over the store. */
 abstract class ElectionCases extends Cases {
 
-    private static final double MARGIN = 0.3;
+    private static final double MARGIN = 0.4;
 
     private final Disposable.Composite subscriptions = Disposables.composite();
     private final Queue<String> log = new ConcurrentLinkedQueue<>();
@@ -116,10 +116,10 @@ abstract class ElectionCases extends Cases {
     void aLeaderThatHearsNothingOfItsStoreIsCancelledBeforeTheNextLeads() {
         LockClient observer = client();
         FaultyBackend backend = faulty();
-        // A margin as wide as a busy machine may keep a thread waiting for its turn.
+        // A margin of two seconds: so long may a busy machine keep a thread waiting for its turn.
         LockClient impatient =
                 client(backend, settings -> settings.commandTimeout(IMPATIENCE).clockMargin(MARGIN, Duration.ZERO));
-        LeaderElection a = campaign("a", impatient, contract.shortLease());
+        LeaderElection a = campaign("a", impatient, renewedLease());
         Leadership first = leading(a);
         LeaderElection b = campaign("b");
         untilQueued(observer, key, 1);

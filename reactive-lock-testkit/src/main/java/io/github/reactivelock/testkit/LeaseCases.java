@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.LockLostException;
-import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockTimeoutException;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
@@ -24,14 +23,9 @@ abstract class LeaseCases extends Cases {
         super(contract);
     }
 
-    /** So long that renewals may wait for a thread of a busy machine. */
-    private LockOptions renewed() {
-        return DEFAULTS.withLease(contract.shortLease().multipliedBy(2));
-    }
-
-    /** A lease and a half during which another client waits and fails. */
+    /** More than a lease during which another client waits and fails. */
     private void outliveTheLease() {
-        Duration longer = contract.shortLease().multipliedBy(3);
+        Duration longer = renewedLease().plus(contract.shortLease());
         assertThat(Await.error(client().with(shortLease().withWaitTimeout(longer))
                         .acquire(key)
                         .toFuture()))
@@ -41,7 +35,11 @@ abstract class LeaseCases extends Cases {
     @Test
     void aHoldThatIsNotRenewedExpiresAndItsHolderIsTold() {
         LockHandle expiring = Await.get(client().with(notRenewed()).acquire(key));
-        assertThat(expiring.remaining()).isPositive().isLessThanOrEqualTo(contract.shortLease());
+        Duration remaining = expiring.remaining();
+        assertThat(remaining).isLessThanOrEqualTo(contract.shortLease());
+        assertThat(remaining.isZero() && expiring.isHeld())
+                .as("nothing is left, and it is held")
+                .isFalse();
         CompletableFuture<LockHandle> next = client().acquire(key).toFuture();
 
         assertThat(Await.get(expiring.lost()).reason()).isEqualTo(LossReason.EXPIRED);
@@ -84,7 +82,7 @@ abstract class LeaseCases extends Cases {
     void renewKeepsAHoldThatIsNotRenewedByItself() {
         LockHandle held = Await.get(client().with(renewed().withoutRenewal()).acquire(key));
 
-        Await.run(Flux.interval(contract.shortLease().dividedBy(4))
+        Await.run(Flux.interval(contract.shortLease().dividedBy(3))
                 .onBackpressureDrop()
                 .take(10)
                 .concatMap(tick -> held.renew())
@@ -126,7 +124,7 @@ abstract class LeaseCases extends Cases {
     void renewalsThatFailUntilTheDeadlineLoseTheHoldWithTheirCause() {
         FaultyBackend backend = faulty();
         backend.onRenewal(FaultyBackend::unreachable);
-        LockHandle held = Await.get(client(backend).with(shortLease()).acquire(key));
+        LockHandle held = Await.get(client(backend).with(renewed()).acquire(key));
 
         LockLostException loss = Await.get(held.lost());
 

@@ -57,7 +57,7 @@ abstract class ListenerCases extends Cases {
 
         assertThat(Await.isEmpty(client.tryAcquire(key))).isTrue();
         untilTold("waiting busy");
-        LockOptions shortly = DEFAULTS.withWaitTimeout(Duration.ofMillis(500));
+        LockOptions shortly = DEFAULTS.withWaitTimeout(Duration.ofSeconds(2));
         assertThat(Await.error(client.with(shortly).acquire(key).toFuture())).isInstanceOf(LockTimeoutException.class);
         untilTold("waiting timedOut");
         client.acquire(key).subscribe().dispose();
@@ -70,7 +70,7 @@ abstract class ListenerCases extends Cases {
     @Test
     void aLossIsToldOfOnce() {
         LockClient client = told();
-        LockHandle held = Await.get(client.with(shortLease()).acquire(key));
+        LockHandle held = Await.get(client.with(renewed()).acquire(key));
 
         assertThat(Await.get(client().forceRelease(key))).isTrue();
 

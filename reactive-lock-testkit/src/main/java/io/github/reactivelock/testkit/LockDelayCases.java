@@ -78,7 +78,7 @@ abstract class LockDelayCases extends Cases {
 
     @Test
     void aForcedReleaseFreesItAtOnceAndForGood() {
-        LockHandle lost = Await.get(client().with(delayed(shortLease())).acquire(key));
+        LockHandle lost = Await.get(client().with(delayed(renewed())).acquire(key));
         LockClient operator = client();
 
         assertThat(Await.get(operator.forceRelease(key))).isTrue();

@@ -9,6 +9,7 @@ import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -42,7 +43,8 @@ abstract class RepetitionCases extends Cases {
 
     private static Claim claim(String key, Share share) {
         String id = UUID.randomUUID().toString().substring(0, 22);
-        return new Claim(key, id, "a repetition", DEFAULTS.lease(), Claim.Mode.QUEUE, Claim.Keeping.RENEWED, share);
+        return new Claim(
+                key, id, "a repetition", Duration.ofMinutes(1), Claim.Mode.QUEUE, Claim.Keeping.RENEWED, share);
     }
 
     private static long granted(LockBackend backend, Claim claim) {

@@ -56,13 +56,11 @@ abstract class ShareLifeCases extends SharingCases {
     void aDeadWriterAtTheHeadLetsTheReadersBehindItIn() {
         needs(Feature.SHARES);
         needs(Feature.ARRIVAL_ORDER);
-        LockClient observer = client();
         LockHandle reading = acquired(client().shared(), key);
         Claim dead = claim(Share.WHOLE, Claim.Mode.QUEUE, contract.shortLease());
         assertThat(ask(backend(), dead)).isInstanceOf(ClaimResult.Queued.class);
-        untilQueued(observer, key, 1);
         CompletableFuture<LockHandle> reader =
-                client().with(shortLease()).shared().acquire(key).toFuture();
+                client().with(renewed()).shared().acquire(key).toFuture();
 
         LockHandle also = Await.get(reader);
 
@@ -79,7 +77,7 @@ abstract class ShareLifeCases extends SharingCases {
         LockClient observer = client();
         Claim reading = claim(Share.ONE);
         granted(backend, reading);
-        Claim dead = claim(Share.WHOLE, Claim.Mode.QUEUE, contract.shortLease());
+        Claim dead = claim(Share.WHOLE, Claim.Mode.QUEUE, renewedLease());
         assertThat(ask(backend, dead)).isInstanceOf(ClaimResult.Queued.class);
         Claim first = claim(Share.ONE);
         Claim second = claim(Share.ONE);
@@ -165,7 +163,7 @@ abstract class ShareLifeCases extends SharingCases {
         needs(Feature.SHARES);
         LockClient operator = client();
         LockHandle stays = acquired(client().shared(), key);
-        LockHandle goes = acquired(client().with(shortLease()).shared(), key);
+        LockHandle goes = acquired(client().with(renewed()).shared(), key);
 
         assertThat(Await.get(operator.forceRelease(key, goes.fencingToken()))).isTrue();
         LockLostException loss = Await.get(goes.lost());
@@ -181,8 +179,8 @@ abstract class ShareLifeCases extends SharingCases {
     void forceReleaseOfTheKeyTakesAllSharesAway() {
         needs(Feature.SHARES);
         LockClient operator = client();
-        LockHandle one = acquired(client().with(shortLease()).shared(), key);
-        LockHandle two = acquired(client().with(shortLease()).shared(), key);
+        LockHandle one = acquired(client().with(renewed()).shared(), key);
+        LockHandle two = acquired(client().with(renewed()).shared(), key);
 
         assertThat(Await.get(operator.forceRelease(key))).isTrue();
 

@@ -120,7 +120,7 @@ abstract class StatesCases extends Cases {
 
     @Test
     void aForcedReleaseIsTheLastThatIsHeard() {
-        LockHandle held = Await.get(client().with(shortLease()).acquire(key));
+        LockHandle held = Await.get(client().with(renewed()).acquire(key));
         Heard heard = new Heard(held);
 
         assertThat(Await.get(client().forceRelease(key))).isTrue();

@@ -135,7 +135,7 @@ public final class ThreadLoaders {
                 "key of loaders",
                 UUID.randomUUID().toString(),
                 "owner",
-                Duration.ofSeconds(20),
+                Duration.ofMinutes(1),
                 Claim.Mode.QUEUE,
                 Claim.Keeping.RENEWED);
     }

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 abstract class WaitingCases extends Cases {
 
     private static final Duration SOON = Duration.ofMillis(200);
+    private static final Duration LONGEST = Duration.ofSeconds(15);
 
     WaitingCases(LockBackendContract contract) {
         super(contract);
@@ -30,22 +31,39 @@ abstract class WaitingCases extends Cases {
     void aWaitThatTakesTooLongFailsAndLeavesTheQueue(Fairness fairness) {
         LockClient holding = client();
         LockHandle held = Await.get(holding.acquire(key));
-        LockClient waiting = client().with(DEFAULTS.withFairness(fairness).withWaitTimeout(SOON));
-        CompletableFuture<LockHandle> first = waiting.acquire(key).toFuture();
-        CompletableFuture<LockHandle> second = waiting.acquire(key).toFuture();
+        LockClient waiting = client().with(DEFAULTS.withFairness(fairness));
 
-        for (CompletableFuture<LockHandle> waiter : List.of(first, second)) {
-            assertThat(Await.error(waiter))
-                    .isInstanceOfSatisfying(
-                            LockTimeoutException.class,
-                            timeout -> assertThat(timeout.key()).isEqualTo(key))
-                    .hasMessageContaining(key);
+        List<Throwable> failures = failuresToWait(waiting, SOON);
+        for (Duration longer = SOON.multipliedBy(4);
+                isUnanswered(failures) && longer.compareTo(LONGEST) < 0;
+                longer = longer.multipliedBy(4)) {
+            failures = failuresToWait(waiting, longer);
         }
+
+        assertThat(failures)
+                .allSatisfy(failure -> assertThat(failure)
+                        .isInstanceOfSatisfying(
+                                LockTimeoutException.class,
+                                timeout -> assertThat(timeout.key()).isEqualTo(key))
+                        .hasMessageContaining(key));
 
         untilQueued(holding, key, 0);
         Await.run(held.release());
         // A claim that the store takes that late is granted and given back.
         Await.until("it is free", () -> isFree(holding, key));
+    }
+
+    /** Of two flows. */
+    private List<Throwable> failuresToWait(LockClient waiting, Duration patience) {
+        LockClient impatient = waiting.with(waiting.options().withWaitTimeout(patience));
+        CompletableFuture<LockHandle> first = impatient.acquire(key).toFuture();
+        CompletableFuture<LockHandle> second = impatient.acquire(key).toFuture();
+        return List.of(Await.error(first), Await.error(second));
+    }
+
+    /** On a busy machine a store may answer later than a flow wants to wait, which is told so. */
+    private static boolean isUnanswered(List<Throwable> failures) {
+        return failures.stream().anyMatch(LockUnavailableException.class::isInstance);
     }
 
     @Test
@@ -57,7 +75,12 @@ abstract class WaitingCases extends Cases {
                 waiting.with(DEFAULTS.withWaitTimeout(SOON)).acquire(key).toFuture();
         CompletableFuture<LockHandle> patient = waiting.acquire(key).toFuture();
 
-        assertThat(Await.error(impatient)).isInstanceOf(LockTimeoutException.class);
+        Throwable failure = Await.error(impatient);
+        if (isUnanswered(List.of(failure))) {
+            failure = Await.error(
+                    waiting.with(DEFAULTS.withWaitTimeout(LONGEST)).acquire(key).toFuture());
+        }
+        assertThat(failure).isInstanceOf(LockTimeoutException.class);
         Await.run(held.release());
 
         Await.run(Await.get(patient).release());

@@ -40,7 +40,7 @@ class ClientContextTest extends ClientFixture {
     @Test
     void aFailureComesOnTheContextOfTheCaller() {
         get(lock.acquire("a"));
-        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(50)));
+        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(3)));
 
         Context seen = on(() -> impatient.acquire("a").<Context>mapEmpty().recover(error -> {
             assertThat(error).isInstanceOf(LockTimeoutException.class);

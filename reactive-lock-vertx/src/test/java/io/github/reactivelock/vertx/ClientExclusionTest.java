@@ -56,7 +56,7 @@ class ClientExclusionTest extends ClientFixture {
 
     @Test
     void acquireIsReentrantUnderTheLockAndNotElsewhere() {
-        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(100)));
+        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(3)));
         Boolean shared = on(() -> lock.withLock(
                 "a",
                 held -> impatient.acquire("a").compose(again -> again.release().map(done -> held.isHeld()))));
@@ -82,7 +82,7 @@ class ClientExclusionTest extends ClientFixture {
 
     @Test
     void theCallersContextDoesNotGetTheHold() {
-        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(100)));
+        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(3)));
         Promise<Void> finish = Promise.promise();
         Future<Void> outer = on(() -> Future.succeededFuture(lock.withLock("a", () -> finish.future())));
 
@@ -97,7 +97,7 @@ class ClientExclusionTest extends ClientFixture {
         Context below = on(() -> lock.withLock("a", () -> Future.succeededFuture(Vertx.currentContext())));
         assertThat(((ContextInternal) below).isDuplicate()).isTrue();
         VertxLockHandle other = get(lock.acquire("a"));
-        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(100)));
+        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(3)));
 
         assertThatThrownBy(() -> on(below, () -> impatient.withLock("a", () -> Future.succeededFuture())))
                 .isInstanceOf(LockTimeoutException.class);
@@ -146,7 +146,8 @@ class ClientExclusionTest extends ClientFixture {
     @Test
     void ofSeveralKeysNoneIsKeptWhenOneIsNotGotInTime() {
         VertxLockHandle held = get(lock.acquire("b"));
-        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(100)));
+        // In which a busy machine, too, gets the first one.
+        VertxLockClient impatient = lock.with(LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(4)));
 
         assertThatThrownBy(() -> get(impatient.withLock(List.of("a", "b"), () -> Future.succeededFuture())))
                 .isInstanceOf(LockTimeoutException.class);

@@ -27,7 +27,8 @@ abstract class Fixture {
     /** Error Prone knows it by its name. */
     @interface CanIgnoreReturnValue {}
 
-    static final Duration LEASE = Duration.ofSeconds(30);
+    /** Far longer than a test takes, which renews nothing. */
+    static final Duration LEASE = Duration.ofMinutes(5);
     /** The shortest that a server with its default tick of three seconds agrees to. */
     static final Duration SESSION = Duration.ofSeconds(6);
 

@@ -38,7 +38,8 @@ class ForgottenClaimTest extends ProxiedFixture {
             return ZooKeepers.claims(zookeeper).size() == 1;
         });
 
-        assertThat(signals).contains(new Signal.Suspect(silent.id(), LossReason.EXPIRED));
+        ZooKeepers.until(
+                "its owner is told", () -> signals.contains(new Signal.Suspect(silent.id(), LossReason.EXPIRED)));
         assertThat(ZooKeepers.get(backend.renew(List.of(silent))).lost())
                 .containsEntry(silent.id(), LossReason.EXPIRED);
     }
@@ -64,7 +65,7 @@ class ForgottenClaimTest extends ProxiedFixture {
         Claim owner = claim();
         ZooKeepers.get(backend().claim(owner));
         ZooKeeperLockBackend backend = opened(soonGivingUp());
-        ZooKeepers.get(backend.inspect(key));
+        ZooKeepers.get(backend.inspect(key).retry());
         Claim waiting = claim(key, Claim.Mode.QUEUE, SHORT, Claim.Keeping.RENEWED);
         assertThat(ZooKeepers.get(backend.claim(waiting))).isInstanceOf(ClaimResult.Queued.class);
 

@@ -64,7 +64,7 @@ abstract class ProxiedFixture extends Fixture {
     /** The store has made the claim's node when this returns, and no answer arrives until the proxy is mended. */
     CompletableFuture<ClaimResult> claimWithoutAnswer(ZooKeeperLockBackend backend, Claim claim) throws Exception {
         makeTheLock();
-        ZooKeepers.get(backend.inspect(key));
+        ZooKeepers.get(backend.inspect(key).retry());
         proxy.dropReplies();
         CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();
         ZooKeepers.until("it is made", () -> ZooKeepers.claims(zookeeper).size() == 1);
@@ -77,7 +77,7 @@ abstract class ProxiedFixture extends Fixture {
     CompletableFuture<ClaimResult> claimOfAClientHandedInWithoutAnswer(ZooKeeperLockBackend backend, Claim claim)
             throws Exception {
         makeTheLock();
-        ZooKeepers.get(backend.inspect(key));
+        ZooKeepers.get(backend.inspect(key).retry());
         proxy.delay(Duration.ofMillis(500)); // so that the answer to the creation is still on its way
         long before = proxy.roundTrips();
         CompletableFuture<ClaimResult> answer = backend.claim(claim).toFuture();

@@ -86,7 +86,9 @@ class RecallTest extends Fixture {
         Claim first = recallable(key);
         Claim second = claim();
         queue(other, first);
+        ZooKeepers.until("it is told", () -> recalls(owner) == 1);
         queue(other, second);
+        ZooKeepers.until("its first question is told", () -> recalls(owner) == 1);
 
         queue(other, second);
         queue(other, first);
@@ -105,10 +107,11 @@ class RecallTest extends Fixture {
         granted(ZooKeepers.get(keeping.claim(owner)));
         Claim tries = tries();
         queue(other, tries);
+        ZooKeepers.until("it calls back", () -> recalls(owner) == 1);
         queue(other, tries);
         assertThat(ZooKeepers.get(keeping.claim(tries()))).isEqualTo(new ClaimResult.Busy());
 
-        ZooKeepers.until("it calls back", () -> recalls(owner) == 2);
+        ZooKeepers.until("it calls back again", () -> recalls(owner) == 2);
         assertThat(ZooKeepers.get(keeping.release(owner))).isTrue();
 
         ZooKeepers.until("it has the lock", () -> isGranted(theirs, tries));

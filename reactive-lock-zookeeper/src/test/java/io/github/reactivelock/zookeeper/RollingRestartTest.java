@@ -61,8 +61,8 @@ class RollingRestartTest {
             assertNoTwoAtOnce();
             Flux.fromIterable(clients).flatMap(LockClient::close).then().block(ZooKeepers.LIMIT);
             try (CuratorFramework zookeeper = ZooKeepers.client(cluster.getConnectString())) {
-                ZooKeepers.untilCaughtUp(zookeeper);
-                ZooKeepers.assertNoClaims(zookeeper);
+                ZooKeepers.until(
+                        "no claim is left", () -> ZooKeepers.claims(zookeeper).isEmpty());
             }
         }
     }

@@ -201,7 +201,7 @@ class SessionTest extends ProxiedFixture {
     void aReleaseThatCouldNotBeSentIsMadeUpFor() throws InterruptedException {
         ZooKeeperLockBackend backend = opened(soonGivingUp());
         Claim held = claim();
-        ZooKeepers.get(backend.inspect(key));
+        ZooKeepers.get(backend.inspect(key).retry());
         ZooKeepers.get(backend.claim(held));
 
         proxy.cut();
@@ -213,7 +213,7 @@ class SessionTest extends ProxiedFixture {
         Claim ofAnother = claim();
         ZooKeepers.get(backend().claim(ofAnother));
         ZooKeeperLockBackend backend = opened(soonGivingUp());
-        ZooKeepers.get(backend.inspect(key));
+        ZooKeepers.get(backend.inspect(key).retry());
 
         proxy.freeze();
         assertThatAReleaseThatFailsIsMadeUpFor(backend, ofAnother);
@@ -241,8 +241,9 @@ class SessionTest extends ProxiedFixture {
     @Test
     void eventsBeginAnewWithASnapshotAfterAnInterruption() throws InterruptedException {
         Queue<LockEvent> seen = new ConcurrentLinkedQueue<>();
-        Disposable watching =
-                promptClient(behindProxy(Duration.ofSeconds(20))).events(key).subscribe(seen::add, error -> {});
+        Disposable watching = client(ZooKeeperLockBackend.connect(proxied(), patient()))
+                .events(key)
+                .subscribe(seen::add, error -> {});
         ZooKeepers.until("the watch is in force", () -> seen.size() == 1);
 
         proxy.cut();

@@ -59,9 +59,7 @@ class TimersTest extends ProxiedFixture {
         for (int i = 0; i < Schedulers.DEFAULT_POOL_SIZE; i++) {
             Disposable unused = Schedulers.parallel().schedule(() -> {
                 kept.countDown();
-                while (!over.get()) {
-                    Thread.onSpinWait();
-                }
+                spin(over);
             });
         }
         try {
@@ -76,6 +74,7 @@ class TimersTest extends ProxiedFixture {
     @Test
     void whatPassesIsAskedAgainAfterAPauseLongerThanACommandsTime() {
         Duration pause = Duration.ofSeconds(3);
+        AtomicBoolean refusalWasTold = new AtomicBoolean();
         ZooKeeperBackendOptions options = patient().withCommandTimeout(Duration.ofSeconds(2));
         Connection connection = new Connection(new ClientSource.Own(server.getConnectString(), patient()), options);
         ZooKeepers.until("it is connected", () -> ZooKeepers.get(connection.session()) != 0);
@@ -85,11 +84,13 @@ class TimersTest extends ProxiedFixture {
             if (asked.incrementAndGet() > 1) {
                 return CompletableFuture.completedFuture("done");
             }
-            Disposable unused = DriverThreads.timer().schedule(() -> spin(pause.plusSeconds(1)));
+            Disposable unused = DriverThreads.timer().schedule(() -> spin(refusalWasTold));
             CompletableFuture<String> refused = new CompletableFuture<>();
             CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
-                    .execute(() -> refused.completeExceptionally(
-                            KeeperException.create(KeeperException.Code.NOTREADONLY, "/x")));
+                    .execute(() -> {
+                        refused.completeExceptionally(KeeperException.create(KeeperException.Code.NOTREADONLY, "/x"));
+                        CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> refusalWasTold.set(true));
+                    });
             return refused;
         }));
 
@@ -97,9 +98,8 @@ class TimersTest extends ProxiedFixture {
         ZooKeepers.get(connection.close().thenReturn(true));
     }
 
-    private static void spin(Duration time) {
-        long begun = System.nanoTime();
-        while (System.nanoTime() - begun < time.toNanos()) {
+    private static void spin(AtomicBoolean over) {
+        while (!over.get()) {
             Thread.onSpinWait();
         }
     }

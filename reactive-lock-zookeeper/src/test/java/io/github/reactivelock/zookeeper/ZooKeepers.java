@@ -202,11 +202,6 @@ final class ZooKeepers {
         return told("sum_node_children_watch_count");
     }
 
-    /** How many questions that change nothing were answered. */
-    static long reads() {
-        return told("cnt_readlatency");
-    }
-
     private static long told(String metric) {
         Map<String, Object> all = new HashMap<>();
         ServerMetrics.getMetrics().getMetricsProvider().dump(all::put);

@@ -74,7 +74,7 @@ class LockProblemsTest {
         }
 
         private <T> Mono<T> busy() {
-            LockClient impatient = locks.with(LockOptions.defaults().withWaitTimeout(Duration.ofMillis(10)));
+            LockClient impatient = locks.with(LockOptions.defaults().withWaitTimeout(Duration.ofSeconds(1)));
             return impatient.acquire("secret").onErrorComplete().then(impatient.withLock("secret", Mono.empty()));
         }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.reactivelock.LockClient;
 import io.github.reactivelock.LockHandle;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.testservers.Pause;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -109,6 +110,8 @@ class LocksEndpointTest {
                 .containsKey("since");
         waiting.dispose();
         Contexts.get(held.release());
+        LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+        Pause.until("it is told that none waits", () -> endpoint.locks().waitingCount() == 0);
         assertThat(json("GET", "/locks")).containsEntry("held", List.of()).containsEntry("waiting", List.of());
     }
 
