@@ -39,7 +39,7 @@ class NativeImageTest {
     private static final Map<String, Map<String, String>> LOOKED_UP = Map.of(
             "reactive-lock-r2dbc",
             Map.of(
-                    GROUP + ".r2dbc.Surroundings",
+                    GROUP + ".r2dbc.Wrappers",
                     "org.springframework.transaction.reactive.TransactionContext#getResources"),
             "reactive-lock-vertx",
             Map.of(GROUP + ".vertx.VertxVersion", "io.vertx.core.internal.VertxInternal"));

@@ -281,7 +281,7 @@ public final class BlockingLockClient {
      * @return asks the store for nothing yet
      */
     public Lock asLock(String key) {
-        Section unused = asking(key); // refuses a bad key now and not when it is locked
+        asking(key); // refuses a bad key now and not when it is locked
         return new ThreadLock(this, key);
     }
 

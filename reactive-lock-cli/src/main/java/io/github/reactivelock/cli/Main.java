@@ -25,7 +25,7 @@ public final class Main {
                 List.of(arguments).contains("-v") || List.of(arguments).contains("--verbose");
         System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", isVerbose ? "info" : "off");
         JDK.setLevel(isVerbose ? Level.INFO : Level.OFF);
-        System.exit(ReactiveLock.in(Surroundings.real())
+        System.exit(ReactiveLock.in(Environment.real())
                 .setOut(new PrintWriter(System.out, true, encoding()))
                 .execute(arguments));
     }

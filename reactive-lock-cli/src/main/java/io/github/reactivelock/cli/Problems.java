@@ -28,9 +28,9 @@ final class Problems {
 
     static int ofStore(Exception problem, CommandLine command, ParseResult arguments) {
         ReactiveLock program = program(command);
-        boolean isOfStore = problem instanceof LockException || problem instanceof Session.Silence;
+        boolean isOfStore = problem instanceof LockException || problem instanceof StoreSession.Silence;
         String text = isOfStore
-                ? program.store.names(program.surroundings) + ": " + inOwnWords(problem.getMessage()) + login(problem)
+                ? program.store.names(program.environment) + ": " + inOwnWords(problem.getMessage()) + login(problem)
                 : "a defect of this program: " + problem + (program.verbose ? "" : "; with -v it says where");
         say(command, text);
         if (program.verbose) {
@@ -58,7 +58,7 @@ final class Problems {
 
     private static String login(Exception problem) {
         String said = String.valueOf(problem.getMessage());
-        String password = Surroundings.PASSWORD + " and --ask-password]";
+        String password = Environment.PASSWORD + " and --ask-password]";
         if (said.matches("(?is).*Consul at .*(this|the) token.*")) {
             return " [this program takes a token from " + password;
         }

@@ -31,7 +31,7 @@ final class ReactiveLock {
 
     static final String NAME = "reactive-lock";
 
-    final Surroundings surroundings;
+    final Environment environment;
 
     @Mixin
     StoreOptions store = new StoreOptions();
@@ -48,13 +48,13 @@ final class ReactiveLock {
             description = "shows what the drivers log, and where an error came from")
     boolean verbose;
 
-    private ReactiveLock(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    private ReactiveLock(Environment environment) {
+        this.environment = environment;
     }
 
     /** The whole program, ready to run. */
-    static CommandLine in(Surroundings surroundings) {
-        CommandLine program = new CommandLine(new ReactiveLock(surroundings))
+    static CommandLine in(Environment environment) {
+        CommandLine program = new CommandLine(new ReactiveLock(environment))
                 .setExpandAtFiles(false) // a key may begin with an at sign
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setOverwrittenOptionsAllowed(true) // the last one counts, as behind an alias

@@ -27,14 +27,14 @@ abstract class StoreCommand implements Callable<Integer> {
     @Override
     public final Integer call() {
         StoreOptions store = program().store;
-        Surroundings surroundings = program().surroundings;
+        Environment environment = program().environment;
         if (assembled(store::showsPassword)) {
             note("warning: others on this machine can read the password in the URL; put it into "
-                    + Surroundings.PASSWORD + ", or the whole URL into " + Surroundings.STORE);
+                    + Environment.PASSWORD + ", or the whole URL into " + Environment.STORE);
         }
-        try (Session session = assembled(() -> new Session(store.backend(surroundings), store.timeout))) {
+        try (StoreSession session = assembled(() -> new StoreSession(store.backend(environment), store.timeout))) {
             Mono<ExitCode> question = assembled(() -> question(session.client));
-            return session.ask(question, surroundings).code;
+            return session.ask(question, environment).code;
         }
     }
 

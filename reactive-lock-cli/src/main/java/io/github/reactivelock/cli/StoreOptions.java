@@ -18,7 +18,7 @@ final class StoreOptions {
             names = {"-s", "--store"},
             paramLabel = "URL",
             scope = ScopeType.INHERIT,
-            description = "the store; " + Surroundings.STORE + " if not given, where several have spaces between them")
+            description = "the store; " + Environment.STORE + " if not given, where several have spaces between them")
     private List<String> given = new ArrayList<>();
 
     @Option(
@@ -31,7 +31,7 @@ final class StoreOptions {
     @Option(
             names = "--ask-password",
             scope = ScopeType.INHERIT,
-            description = "asks for the password, or takes the first line of what is piped in; " + Surroundings.PASSWORD
+            description = "asks for the password, or takes the first line of what is piped in; " + Environment.PASSWORD
                     + " has it if not given")
     private boolean asks;
 
@@ -68,27 +68,27 @@ final class StoreOptions {
     }
 
     /** The stores that are asked, without passwords. */
-    String names(Surroundings surroundings) {
-        return urls(surroundings).stream().map(StoreUrl::toString).collect(Collectors.joining(" "));
+    String names(Environment environment) {
+        return urls(environment).stream().map(StoreUrl::toString).collect(Collectors.joining(" "));
     }
 
-    LockBackend backend(Surroundings surroundings) {
+    LockBackend backend(Environment environment) {
         if (timeout.compareTo(SHORTEST) < 0) {
             throw new IllegalArgumentException("--timeout must be at least 100ms");
         }
-        List<StoreUrl> urls = urls(surroundings);
-        String password = asks ? surroundings.prompt().get() : surroundings.variable(Surroundings.PASSWORD);
+        List<StoreUrl> urls = urls(environment);
+        String password = asks ? environment.prompt().get() : environment.variable(Environment.PASSWORD);
         // A backend that gives up before the client does says more about why.
         return new Stores(keyPrefix, tablePrefix, timeout.dividedBy(2))
                 .backend(urls.stream().map(url -> url.with(user, password)).toList());
     }
 
-    private List<StoreUrl> urls(Surroundings surroundings) {
-        String variable = surroundings.variable(Surroundings.STORE);
+    private List<StoreUrl> urls(Environment environment) {
+        String variable = environment.variable(Environment.STORE);
         List<String> texts =
                 given.isEmpty() && variable != null ? List.of(variable.strip().split("\\s+")) : given;
         if (texts.isEmpty()) {
-            throw new IllegalArgumentException("which store? Name it with --store URL or in " + Surroundings.STORE
+            throw new IllegalArgumentException("which store? Name it with --store URL or in " + Environment.STORE
                     + ", as in --store redis://localhost:6379");
         }
         return texts.stream().map(StoreUrl::parse).toList();

@@ -82,7 +82,7 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
     private static void requirePassword(StoreUrl url) {
         String user = url.user();
         if (url.scheme() != Scheme.SQL && user != null && !user.isEmpty() && url.password() == null) {
-            throw new IllegalArgumentException("there is a user and no password: give it in " + Surroundings.PASSWORD
+            throw new IllegalArgumentException("there is a user and no password: give it in " + Environment.PASSWORD
                     + " or with --ask-password. A password alone stands behind a colon, as in redis://:password@host");
         }
     }
@@ -160,7 +160,7 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
         String token = url.password();
         if (user != null && !user.isEmpty()) {
             throw new IllegalArgumentException("Consul knows no users: give the token alone, in "
-                    + Surroundings.PASSWORD + " or with --ask-password");
+                    + Environment.PASSWORD + " or with --ask-password");
         }
         String scheme = url.name().equals("consuls") ? "https" : "http";
         String agents =

@@ -70,7 +70,7 @@ class ArgumentsTest {
             assertThat(Program.run("ls", url, "more", "-s", REDIS).err())
                     .as(url)
                     .doesNotContain("marker");
-            assertThat(Program.run(Map.of(Surroundings.STORE, url), "", "ls").err())
+            assertThat(Program.run(Map.of(Environment.STORE, url), "", "ls").err())
                     .as(url)
                     .doesNotContain("marker");
         }

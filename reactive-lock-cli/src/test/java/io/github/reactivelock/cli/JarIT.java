@@ -228,12 +228,12 @@ class JarIT {
             assertThat(end(asked).out()).contains("state  free");
 
             Program.Ended known =
-                    end(start(trust, Map.of(Surroundings.PASSWORD, "pa/s@s", Surroundings.STORE, url), "show", "a"));
+                    end(start(trust, Map.of(Environment.PASSWORD, "pa/s@s", Environment.STORE, url), "show", "a"));
             assertThat(known.err()).isEmpty();
             assertThat(known.out()).contains("state  free");
 
             Program.Ended untrusted = end(
-                    start(List.of(), Map.of(Surroundings.PASSWORD, "pa/s@s", Surroundings.STORE, url), "show", "a"));
+                    start(List.of(), Map.of(Environment.PASSWORD, "pa/s@s", Environment.STORE, url), "show", "a"));
             assertThat(untrusted.err()).contains("cannot agree on TLS").doesNotContain("pa/s@s");
             assertThat(untrusted.code()).isEqualTo(3);
         }

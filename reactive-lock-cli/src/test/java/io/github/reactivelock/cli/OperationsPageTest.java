@@ -122,7 +122,7 @@ class OperationsPageTest {
         if (token > 0) {
             arguments.set(token, tokenNow(arguments.get(token + 1)));
         }
-        Map<String, String> environment = Map.of(Surroundings.STORE, server.uri());
+        Map<String, String> environment = Map.of(Environment.STORE, server.uri());
         Ended ended;
         if (arguments.get(0).equals("watch")) {
             arguments.addAll(List.of("-s", server.uri()));
@@ -161,7 +161,7 @@ class OperationsPageTest {
         for (Scheme scheme : Scheme.values()) {
             assertThat(page).contains("| `" + scheme.example + "` | " + scheme.store);
         }
-        ReactiveLock.in(Surroundings.real()).getSubcommands().forEach((name, command) -> {
+        ReactiveLock.in(Environment.real()).getSubcommands().forEach((name, command) -> {
             assertThat(page).contains("`" + name);
             command.getCommandSpec().options().stream()
                     .flatMap(option -> List.of(option.names()).stream())

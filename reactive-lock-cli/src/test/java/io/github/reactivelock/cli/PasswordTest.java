@@ -48,19 +48,19 @@ class PasswordTest {
     private static void assertAsksForThePassword(String url) {
         String hosts = url.replaceFirst(".*//", "");
         String open = url.replace("//", "//locks@");
-        assertLetIn(Program.run(Map.of(Surroundings.PASSWORD, PASSWORD), "", "show", "a", "-s", open));
+        assertLetIn(Program.run(Map.of(Environment.PASSWORD, PASSWORD), "", "show", "a", "-s", open));
         assertLetIn(Program.run(Map.of(), PASSWORD, "show", "a", "--ask-password", "-s", url, "--user", "locks"));
         String whole = url.replace("//", "//locks:" + ESCAPED + "@");
-        assertLetIn(Program.run(Map.of(Surroundings.STORE, whole), "", "show", "a"));
+        assertLetIn(Program.run(Map.of(Environment.STORE, whole), "", "show", "a"));
 
         Ended warned = Program.run("show", "a", "-s", whole);
         assertThat(warned.code()).isEqualTo(1);
         assertThat(warned.err())
-                .contains("warning: others on this machine can read the password", Surroundings.PASSWORD)
+                .contains("warning: others on this machine can read the password", Environment.PASSWORD)
                 .doesNotContain("w0rd");
 
-        assertRefused(Program.run(Map.of(Surroundings.PASSWORD, WRONG), "", "show", "a", "-s", open), hosts);
-        assertRefused(Program.run(Map.of(Surroundings.PASSWORD, WRONG), "", "watch", "a", "-s", open), hosts);
+        assertRefused(Program.run(Map.of(Environment.PASSWORD, WRONG), "", "show", "a", "-s", open), hosts);
+        assertRefused(Program.run(Map.of(Environment.PASSWORD, WRONG), "", "watch", "a", "-s", open), hosts);
     }
 
     private static void assertLetIn(Ended ended) {
@@ -75,7 +75,7 @@ class PasswordTest {
         assertThat(ended.err())
                 .contains(hosts)
                 .containsIgnoringCase("password")
-                .contains(Surroundings.PASSWORD + " and --ask-password")
+                .contains(Environment.PASSWORD + " and --ask-password")
                 .doesNotContain(WRONG);
     }
 
@@ -89,7 +89,7 @@ class PasswordTest {
 
             Ended without = Program.run("show", "a", "-s", server.uri());
             assertThat(without.code()).isEqualTo(3);
-            assertThat(without.err()).contains("NOAUTH").contains(Surroundings.PASSWORD);
+            assertThat(without.err()).contains("NOAUTH").contains(Environment.PASSWORD);
         }
     }
 
@@ -121,13 +121,13 @@ class PasswordTest {
             LockHandle held = application.acquire("a").block(StoreCases.LIMIT);
             String url = "zookeeper://locks@" + server.getConnectString();
 
-            assertThat(Program.run(Map.of(Surroundings.PASSWORD, PASSWORD), "", "show", "a", "-s", url)
+            assertThat(Program.run(Map.of(Environment.PASSWORD, PASSWORD), "", "show", "a", "-s", url)
                             .code())
                     .isZero();
-            Ended refused = Program.run(Map.of(Surroundings.PASSWORD, WRONG), "", "show", "a", "-s", url);
+            Ended refused = Program.run(Map.of(Environment.PASSWORD, WRONG), "", "show", "a", "-s", url);
             assertThat(refused.code()).isEqualTo(3);
             assertThat(refused.err())
-                    .contains("denies this client the nodes", Surroundings.PASSWORD)
+                    .contains("denies this client the nodes", Environment.PASSWORD)
                     .doesNotContain(WRONG);
 
             held.release().block(StoreCases.LIMIT);
@@ -143,15 +143,15 @@ class PasswordTest {
             String url = server.uri().replace("http:", "consul:");
 
             assertLetIn(
-                    Program.run(Map.of(Surroundings.PASSWORD, ConsulServer.ROOT_TOKEN), "", "show", "a", "-s", url));
+                    Program.run(Map.of(Environment.PASSWORD, ConsulServer.ROOT_TOKEN), "", "show", "a", "-s", url));
             assertLetIn(Program.run(Map.of(), ConsulServer.ROOT_TOKEN, "show", "a", "--ask-password", "-s", url));
 
-            for (Map<String, String> wrong : List.of(Map.of(Surroundings.PASSWORD, WRONG), Map.<String, String>of())) {
+            for (Map<String, String> wrong : List.of(Map.of(Environment.PASSWORD, WRONG), Map.<String, String>of())) {
                 Ended refused = Program.run(wrong, "", "show", "a", "-s", url);
                 assertThat(refused.code()).isEqualTo(3);
                 assertThat(refused.err().lines()).hasSize(1);
                 assertThat(refused.err())
-                        .contains("token", Surroundings.PASSWORD + " and --ask-password")
+                        .contains("token", Environment.PASSWORD + " and --ask-password")
                         .doesNotContain("withToken")
                         .doesNotContain(WRONG);
             }

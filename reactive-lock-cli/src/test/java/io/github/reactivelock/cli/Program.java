@@ -39,7 +39,7 @@ final class Program {
 
     private Program(Map<String, String> environment, String typed, List<String> arguments) {
         verbose = arguments.contains("-v") || arguments.contains("--verbose");
-        CommandLine program = ReactiveLock.in(new Surroundings(environment, () -> typed, interrupt::complete))
+        CommandLine program = ReactiveLock.in(new Environment(environment, () -> typed, interrupt::complete))
                 .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true));
         Thread thread = new Thread(

@@ -4,7 +4,7 @@ import io.github.reactivelock.spi.support.Departures;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.spi.support.Silence;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ConnectTimeoutException;
@@ -60,7 +60,7 @@ final class Agents {
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(30);
     private static final Duration NEVER = Duration.ofDays(1);
     private static final Duration ENDING = Duration.ofSeconds(2);
-    private static final Pauses PAUSES = Pauses.ofThisProcess();
+    private static final SilenceClock PAUSES = SilenceClock.ofThisProcess();
 
     private final List<String> uris;
     private final ConsulBackendOptions options;

@@ -34,7 +34,7 @@ final class ClaimRegistry {
     private final ConsulBackendOptions options;
     private final Session session;
     private final Supplier<String> client;
-    private final Gate gate;
+    private final ClaimGate gate;
     private final Removals removals;
     private final Expiries<Entry, Entry> expiries;
     private final Followers<Entry, Entry> followers;
@@ -57,7 +57,7 @@ final class ClaimRegistry {
         this.options = options;
         this.session = session;
         this.client = client;
-        this.gate = new Gate(keys, () -> names.gate(client.get()));
+        this.gate = new ClaimGate(keys, () -> names.gate(client.get()));
         this.removals = new Removals(agents, keys, names, gate);
         StoredEntries entries = new StoredEntries(keys, watches, names, session, removals, states);
         this.kept = new KeptClaims<>(entries, states);

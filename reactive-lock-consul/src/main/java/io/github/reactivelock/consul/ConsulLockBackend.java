@@ -9,7 +9,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.LateId;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
@@ -252,7 +252,7 @@ public final class ConsulLockBackend implements LockBackend {
     }
 
     private Mono<Void> disconnect() {
-        Mono<Void> ended = Pauses.ofThisProcess().timeout(session.destroy(), REMOVING, Mono.empty());
+        Mono<Void> ended = SilenceClock.ofThisProcess().timeout(session.destroy(), REMOVING, Mono.empty());
         return ended.onErrorComplete()
                 .then(Mono.fromRunnable(() -> pushes.close(ConsulFailure.closed())))
                 .then(agents.close());

@@ -18,7 +18,7 @@ final class Removals {
 
     private final ClaimKeys keys;
     private final KeyLayout names;
-    private final Gate gate;
+    private final ClaimGate gate;
     /** What is to be tried again, by the key's name. */
     private final Map<String, Mono<Boolean>> unfinished = new ConcurrentHashMap<>();
     /** What is to be removed when no question from before can make it any more, by the key's name. */
@@ -26,7 +26,7 @@ final class Removals {
 
     private final LaterAttempts attempts;
 
-    Removals(Agents agents, ClaimKeys keys, KeyLayout names, Gate gate) {
+    Removals(Agents agents, ClaimKeys keys, KeyLayout names, ClaimGate gate) {
         this.keys = keys;
         this.names = names;
         this.gate = gate;

@@ -41,7 +41,7 @@ final class Campaign<T> {
     private final LockClient locks;
     private final String key;
     private final Function<? super Leadership, ? extends Publisher<T>> work;
-    private final Observer observer;
+    private final LeaderWatch leaderWatch;
     private final Backoff backoff;
     private final LatestState state;
     private final Supplier<Instant> clock;
@@ -52,14 +52,14 @@ final class Campaign<T> {
             LockClient locks,
             String key,
             Function<? super Leadership, ? extends Publisher<T>> work,
-            Observer observer,
+            LeaderWatch leaderWatch,
             Backoff backoff,
             LatestState state,
             Supplier<Instant> clock) {
         this.locks = locks;
         this.key = key;
         this.work = work;
-        this.observer = observer;
+        this.leaderWatch = leaderWatch;
         this.backoff = backoff;
         this.state = state;
         this.clock = clock;
@@ -111,7 +111,7 @@ final class Campaign<T> {
 
     /** Never ends the turn. */
     private Mono<Void> watch(Turn turn) {
-        return observer.states()
+        return leaderWatch.states()
                 .takeUntilOther(turn.leads.asMono())
                 .doOnNext(seen ->
                         state.move(now -> isOver.get() || turn.term != null || isNoNews(now, seen) ? now : seen))

@@ -34,14 +34,14 @@ public final class LeaderElection {
     private final LockClient locks;
     private final String key;
     private final Pauses pauses;
-    private final Observer observer;
+    private final LeaderWatch leaderWatch;
     private final LatestState state;
 
     LeaderElection(LockClient locks, String key, Pauses pauses) {
         this.locks = locks;
         this.key = key;
         this.pauses = pauses;
-        this.observer = new Observer(locks, key, () -> new Backoff(pauses), pauses::now);
+        this.leaderWatch = new LeaderWatch(locks, key, () -> new Backoff(pauses), pauses::now);
         this.state = new LatestState(new Idle(pauses.now(), null));
     }
 
@@ -151,7 +151,7 @@ public final class LeaderElection {
      *     with {@link io.github.reactivelock.LockClientClosedException}
      */
     public Flux<ElectionState> observe() {
-        return observer.states().onErrorStop();
+        return leaderWatch.states().onErrorStop();
     }
 
     /**
@@ -193,7 +193,7 @@ public final class LeaderElection {
     private <T> Flux<T> candidate(
             Function<? super Leadership, ? extends Publisher<T>> work, Function<Campaign<T>, Flux<T>> course) {
         return Flux.defer(() -> {
-            Campaign<T> campaign = new Campaign<>(locks, key, work, observer, new Backoff(pauses), state, pauses::now);
+            Campaign<T> campaign = new Campaign<>(locks, key, work, leaderWatch, new Backoff(pauses), state, pauses::now);
             if (!campaign.begin()) {
                 return Flux.error(new IllegalStateException("the candidate for '" + key
                         + "' campaigns already; cancel that first, or make another LeaderElection"));

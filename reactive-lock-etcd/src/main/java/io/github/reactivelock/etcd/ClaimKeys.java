@@ -211,7 +211,7 @@ final class ClaimKeys {
 
     /** Where the claim's key stands that was made at a revision. */
     Mono<QueuePosition> look(ClaimState state, long revision) {
-        GetOption upTo = state.isWhole() ? Ranges.lastTwoUpTo(revision) : Ranges.lineUpTo(revision);
+        GetOption upTo = state.isWhole() ? Ranges.lastTwoUpTo(revision) : Ranges.queueUpTo(revision);
         return look(state.claim.key(), upTo).map(found -> position(state, found, revision));
     }
 
@@ -291,12 +291,12 @@ final class ClaimKeys {
         Cmp[] waits = Stream.concat(Stream.of(isPut), obstacles.stream().map(ClaimKeys::isThere))
                 .toArray(Cmp[]::new);
         Op delete = Op.delete(state.name, DeleteOption.DEFAULT);
-        Op otherwise = Op.txn(new Cmp[] {isPut}, new Op[] {lineBefore(lock, state.name), delete}, new Op[0]);
+        Op otherwise = Op.txn(new Cmp[] {isPut}, new Op[] {queueBefore(lock, state.name), delete}, new Op[0]);
         return etcd.txn(Rank.END, txn -> txn.If(waits).Then(delete).Else(otherwise))
                 .map(answer -> answer.getTxnResponses().stream().anyMatch(read -> wasIn(read, state.name)));
     }
 
-    private static Op lineBefore(ByteSequence lock, ByteSequence name) {
+    private static Op queueBefore(ByteSequence lock, ByteSequence name) {
         return Op.get(lock, KeyLayout.share(name).isWhole() ? Ranges.FIRST : Ranges.QUEUE);
     }
 
@@ -382,7 +382,7 @@ final class ClaimKeys {
         return etcd.txn(
                         Rank.END,
                         txn -> txn.If(isPut(name, value))
-                                .Then(lineBefore(lock, name), Op.delete(name, DeleteOption.DEFAULT)))
+                                .Then(queueBefore(lock, name), Op.delete(name, DeleteOption.DEFAULT)))
                 .map(answer -> wasIn(answer, name));
     }
 

@@ -108,7 +108,7 @@ final class ClaimRegistry {
     }
 
     private Mono<ClaimResult> answeredMeanwhile(ClaimState state, long askedAt) {
-        return Mono.defer(() -> state.isInLine() ? look(state, askedAt) : Mono.error(state.tooLate()));
+        return Mono.defer(() -> state.isQueued() ? look(state, askedAt) : Mono.error(state.tooLate()));
     }
 
     private Mono<ClaimResult> put(ClaimState state, Lease lease, long askedAt, boolean mayRepeat) {

@@ -114,7 +114,7 @@ final class ClaimState {
     }
 
     /** Its key was there when it was last looked at. */
-    synchronized boolean isInLine() {
+    synchronized boolean isQueued() {
         return stage == Stage.WAITING || stage == Stage.OWNER;
     }
 

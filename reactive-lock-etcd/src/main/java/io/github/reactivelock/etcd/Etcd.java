@@ -16,7 +16,7 @@ import io.github.reactivelock.spi.support.Departures;
 import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.spi.support.Silence;
 import io.github.reactivelock.spi.support.SuspendClock;
 import io.grpc.Status;
@@ -73,7 +73,7 @@ final class Etcd {
         }
     }
 
-    private static final Pauses PAUSES = Pauses.ofThisProcess();
+    private static final SilenceClock PAUSES = SilenceClock.ofThisProcess();
 
     private final ClientSource source;
     private final KeyLayout names;

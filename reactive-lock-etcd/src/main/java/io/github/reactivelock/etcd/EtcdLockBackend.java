@@ -10,7 +10,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.LateId;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
@@ -278,7 +278,7 @@ public final class EtcdLockBackend implements LockBackend {
     /** Revokes the leases of this backend, which deletes what is left of its claims, and closes its own client. */
     @Override
     public Mono<Void> close() {
-        return Pauses.ofThisProcess()
+        return SilenceClock.ofThisProcess()
                 .timeout(queue.close(), REVOKING, Mono.empty())
                 .onErrorComplete()
                 .then(Mono.fromRunnable(() -> pushes.close(Etcd.closedError())))

@@ -61,7 +61,7 @@ final class Ranges {
     }
 
     /** The claim made at a revision and all before it, by name. */
-    static GetOption lineUpTo(long revision) {
+    static GetOption queueUpTo(long revision) {
         return oldestFirst().withKeysOnly(true).withMaxCreateRevision(revision).build();
     }
 

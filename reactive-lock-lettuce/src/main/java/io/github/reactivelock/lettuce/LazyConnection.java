@@ -2,7 +2,7 @@ package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import java.time.Duration;
@@ -147,9 +147,9 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
     private final class Attempts {
 
         private final BiConsumer<@Nullable C, @Nullable Throwable> end;
-        private final Pauses pauses = Pauses.ofThisProcess();
-        private final Disposable counting = pauses.after(PASSING, () -> {});
-        private final long begun = pauses.now();
+        private final SilenceClock silenceClock = SilenceClock.ofThisProcess();
+        private final Disposable counting = silenceClock.after(PASSING, () -> {});
+        private final long begun = silenceClock.now();
         private long attemptBegun;
         private long attemptCounted;
 
@@ -159,7 +159,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
 
         void open() {
             attemptBegun = System.nanoTime();
-            attemptCounted = pauses.now();
+            attemptCounted = silenceClock.now();
             CompletionStage<C> opened;
             try {
                 opened = DriverThreads.call(opener);
@@ -174,7 +174,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
             if (passes) {
                 waitedOut.accept(error);
             }
-            if ((passes || (error != null && wasPaused())) && pauses.now() - begun < PASSING.toNanos()) {
+            if ((passes || (error != null && wasPaused())) && silenceClock.now() - begun < PASSING.toNanos()) {
                 DriverThreads.timer().schedule(this::open, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
                 return;
             }
@@ -184,7 +184,7 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
 
         /** Drivers measure their limits by the plain clock. */
         private boolean wasPaused() {
-            long uncounted = System.nanoTime() - attemptBegun - (pauses.now() - attemptCounted);
+            long uncounted = System.nanoTime() - attemptBegun - (silenceClock.now() - attemptCounted);
             return uncounted > PAUSE.toNanos();
         }
     }

@@ -1,7 +1,7 @@
 package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.lettuce.core.Delegating;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.api.StatefulConnection;
@@ -48,7 +48,7 @@ final class PingWatchdog {
         return Mono.fromCompletionStage(
                         // A copy, so that no cancel ends the opening; and one that can be cancelled.
                         opening.thenApply(Function.identity()).toCompletableFuture())
-                .flatMap(connection -> Pauses.ofThisProcess()
+                .flatMap(connection -> SilenceClock.ofThisProcess()
                         .timeout(
                                 Mono.fromCompletionStage(
                                                 () -> connection.async().ping())

@@ -1,6 +1,6 @@
 package io.github.reactivelock.lettuce;
 
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
@@ -70,7 +70,7 @@ final class PrimaryClient extends AsyncClient {
                         .map(said -> "master".equals(said.get(0))),
                 connection -> Mono.fromCompletionStage(connection::closeAsync));
         Duration limit = server.getTimeout();
-        return Pauses.ofThisProcess()
+        return SilenceClock.ofThisProcess()
                 .timeout(
                         role,
                         limit,

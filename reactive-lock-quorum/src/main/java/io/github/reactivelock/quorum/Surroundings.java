@@ -1,7 +1,7 @@
 package io.github.reactivelock.quorum;
 
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.IntBinaryOperator;
@@ -16,20 +16,20 @@ import reactor.core.scheduler.Scheduler;
  * @param nanoClock monotonic, in nanoseconds
  * @param wallClock orders claims among those of others
  * @param chance a number between the first, included, and the second, excluded
- * @param pauses judge the silence of nodes, after a pause of this process too
+ * @param silenceClock judge the silence of nodes, after a pause of this process too
  */
 record Surroundings(
-        Scheduler timer, LongSupplier nanoClock, Supplier<Instant> wallClock, IntBinaryOperator chance, Pauses pauses) {
+        Scheduler timer, LongSupplier nanoClock, Supplier<Instant> wallClock, IntBinaryOperator chance, SilenceClock silenceClock) {
 
     static final Surroundings REAL = new Surroundings(
             DriverThreads.timer(),
             System::nanoTime,
             Instant::now,
             (from, to) -> ThreadLocalRandom.current().nextInt(from, to),
-            Pauses.ofThisProcess());
+            SilenceClock.ofThisProcess());
 
     /** With pauses by that timer and that clock. */
     Surroundings(Scheduler timer, LongSupplier nanoClock, Supplier<Instant> wallClock, IntBinaryOperator chance) {
-        this(timer, nanoClock, wallClock, chance, new Pauses(nanoClock, timer));
+        this(timer, nanoClock, wallClock, chance, new SilenceClock(nanoClock, timer));
     }
 }

@@ -99,7 +99,7 @@ final class Voters {
     <T> Mono<T> within(int times, long began, Mono<T> question, Supplier<? extends Throwable> error) {
         Duration gone = Duration.ofNanos(surroundings.nanoClock().getAsLong() - began);
         Duration left = timeout.multipliedBy(times).minus(gone);
-        return surroundings.pauses().timeout(question, left.compareTo(timeout) < 0 ? timeout : left, Mono.error(error));
+        return surroundings.silenceClock().timeout(question, left.compareTo(timeout) < 0 ? timeout : left, Mono.error(error));
     }
 
     /** What the nodes say of themselves. */
@@ -235,7 +235,7 @@ final class Voters {
         underWay.add(heard);
         Duration time = timeoutOf(node);
         surroundings
-                .pauses()
+                .silenceClock()
                 .timeout(
                         Mono.defer(() -> question.to(all.get(node), node)), time, Mono.error(() -> silence(node, time)))
                 .doFinally(signal -> underWay.remove(heard))
@@ -318,7 +318,7 @@ final class Voters {
                 .flatMap(answer -> answer, Integer.MAX_VALUE)
                 .then();
         return surroundings
-                .pauses()
+                .silenceClock()
                 .timeout(said, LONGEST_FAREWELL, Mono.empty())
                 .then(closed);
     }

@@ -1,7 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;
@@ -174,7 +174,7 @@ public final class AdvisoryLocks {
     /** Nothing else is asked over the connection meanwhile, so it is looked whether it answers. */
     private <T> Mono<T> watched(Connection connection, String key, Mono<T> work) {
         Mono<T> silent = Mono.delay(LOOK, DriverThreads.timer())
-                .then(Pauses.ofThisProcess()
+                .then(SilenceClock.ofThisProcess()
                         .timeout(
                                 DriverThreads.offTimer(Mono.from(connection.validate(ValidationDepth.REMOTE))),
                                 limit,
@@ -207,7 +207,7 @@ public final class AdvisoryLocks {
 
     /** A transaction of Spring around would commit what the work wrote when the lock is free already. */
     private <T> Mono<T> outside(String key, Mono<T> locked) {
-        return Mono.<T>deferContextual(context -> Surroundings.isInTransaction(context, database.factory)
+        return Mono.<T>deferContextual(context -> Wrappers.isInTransaction(context, database.factory)
                         ? Mono.error(
                                 new IllegalStateException(lock(key) + ": this runs in a transaction of Spring, and the"
                                         + " lock would be taken over a second connection and free before that commits. Call"
@@ -230,20 +230,20 @@ public final class AdvisoryLocks {
     }
 
     private Mono<Boolean> kept(Connection connection, String statement, String name) {
-        Session session = new Session(connection, database.sql);
+        SqlSession session = new SqlSession(connection, database.sql);
         return inTime(session.alone(asked(connection, statement, name)));
     }
 
     /** A connection whose host is gone may be silent for as long as TCP tries. */
     private <T> Mono<T> inTime(Mono<T> question) {
         return question.timeout(
-                Pauses.ofThisProcess().silence(limit).publishOn(DriverThreads.forUsers()),
+                SilenceClock.ofThisProcess().silence(limit).publishOn(DriverThreads.forUsers()),
                 Mono.error(
                         () -> new TimeoutException("the database did not answer within " + limit.toMillis() + " ms")));
     }
 
     private Mono<Boolean> asked(Connection connection, String statement, String name) {
-        return new Session(connection, database.sql)
+        return new SqlSession(connection, database.sql)
                 .one(statement, row -> Objects.requireNonNull(row.get("taken", Boolean.class)), name);
     }
 

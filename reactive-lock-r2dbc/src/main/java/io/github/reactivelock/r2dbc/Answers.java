@@ -1,6 +1,6 @@
 package io.github.reactivelock.r2dbc;
 
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ValidationDepth;
 import io.r2dbc.spi.Wrapped;
@@ -62,7 +62,7 @@ final class Answers {
         if (last != null && isBefore(last, deadBefore)) {
             return Mono.error(R2dbcFailure.stale());
         }
-        return Pauses.ofThisProcess()
+        return SilenceClock.ofThisProcess()
                 .timeout(
                         Mono.from(connection.validate(ValidationDepth.REMOTE)).onErrorReturn(false),
                         proof,

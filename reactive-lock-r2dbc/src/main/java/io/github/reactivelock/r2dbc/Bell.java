@@ -3,7 +3,7 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.LateId;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.R2dbcException;
@@ -152,7 +152,7 @@ final class Bell {
 
     private final Database database;
     private final LateId client;
-    private final Watched watched;
+    private final WatchedLocks watched;
     /** Locks for whose watchers there will be a ring. */
     private final Set<String> changed = ConcurrentHashMap.newKeySet();
 
@@ -184,11 +184,11 @@ final class Bell {
     /** When it was last opened anew because rings were not heard any more. */
     private long movedAt = System.nanoTime() - BETWEEN_MOVES;
 
-    Bell(Database database, LateId client, Watched watched) {
+    Bell(Database database, LateId client, WatchedLocks watched) {
         this.database = database;
         this.client = client;
         this.watched = watched;
-        this.unpooled = Surroundings.unpooled(database.factory);
+        this.unpooled = Wrappers.unpooled(database.factory);
     }
 
     static String name(String client) {
@@ -308,7 +308,7 @@ final class Bell {
                             .then(over.asMono())
                             .thenReturn(true)
                     : Mono.just(true);
-            return Pauses.ofThisProcess()
+            return SilenceClock.ofThisProcess()
                     .timeout(woken, LONGEST_PAUSE, Mono.just(false))
                     .then(Mono.<Void>fromRunnable(life::dispose))
                     .then(unanchored())
@@ -333,7 +333,7 @@ final class Bell {
         if (anchor.get() == connection) {
             return Mono.empty();
         }
-        return Surroundings.isLent(connection) ? Database.giveBack(connection) : database.discard(connection);
+        return Wrappers.isLent(connection) ? Database.giveBack(connection) : database.discard(connection);
     }
 
     private void silence() {
@@ -395,10 +395,10 @@ final class Bell {
 
     /** Takes the name, from an earlier connection of ours if that still has it. */
     private Mono<Void> named(Connection connection) {
-        if (Surroundings.isLent(connection)) {
+        if (Wrappers.isLent(connection)) {
             return Mono.error(new Deaf("the pool is inside a ConnectionFactory that does not show it"));
         }
-        Session session = new Session(connection, database.sql);
+        SqlSession session = new SqlSession(connection, database.sql);
         String name = name(client.get());
         Mono<Void> named = session.change("listening")
                 .then(session.one("listener", Bell::isTaken, name, 0L))
@@ -421,7 +421,7 @@ final class Bell {
     }
 
     private static <T> Mono<T> inTime(Mono<T> answer) {
-        return Pauses.ofThisProcess()
+        return SilenceClock.ofThisProcess()
                 .timeout(
                         answer,
                         SILENCE,
@@ -429,7 +429,7 @@ final class Bell {
     }
 
     /** Whether there is to be another one. */
-    private Mono<Boolean> turn(Session session, String name) {
+    private Mono<Boolean> turn(SqlSession session, String name) {
         return Mono.defer(() -> {
             if (stopped.get()) {
                 return Mono.just(false);
@@ -468,8 +468,8 @@ final class Bell {
         });
     }
 
-    /** Notes that were told. What is not forgotten is told again. */
-    private static Mono<Void> forgotten(Session session, String name, Turn turn) {
+    /** Forgets notes that were passed on. One that stays is passed on again. */
+    private static Mono<Void> forgotten(SqlSession session, String name, Turn turn) {
         return Flux.fromIterable(turn.news())
                 .filter(Line::isNote)
                 .concatMap(line -> inTime(session.change("noted", KeyLayout.bytes(name), line.token()))
@@ -478,7 +478,7 @@ final class Bell {
     }
 
     /** Keeps the connection for which listeners wait. Rings are for the next one, so it gives the name back. */
-    private Mono<Boolean> anchored(Session session, String name) {
+    private Mono<Boolean> anchored(SqlSession session, String name) {
         Mono<Boolean> released = session.one("unlisten", Bell::isTaken, name);
         return inTime(released.onErrorResume(R2dbcFailure::isRung, rung -> released))
                 .flatMap(done -> ended(anchor.getAndSet(session.connection())))

@@ -3,7 +3,7 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
@@ -106,7 +106,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         command.onSubscribe(this);
         Limit most = limit;
         if (most != null) {
-            timer.update(Pauses.ofThisProcess()
+            timer.update(SilenceClock.ofThisProcess()
                     .after(most.time(), () -> DriverThreads.forUsers().schedule(() -> end(most))));
         }
         subscription.request(Long.MAX_VALUE);

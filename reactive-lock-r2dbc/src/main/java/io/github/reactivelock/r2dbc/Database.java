@@ -2,7 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -64,7 +64,7 @@ final class Database {
     private Database(
             ConnectionFactory factory, Borrowing.Pool pools, Mono<Void> end, R2dbcBackendOptions options, Sql sql) {
         this.pools = pools;
-        this.factory = Surroundings.outside(factory);
+        this.factory = Wrappers.outside(factory);
         this.end = end;
         this.timeout = options.commandTimeout();
         this.deadlines = new Deadlines(timeout);
@@ -99,12 +99,12 @@ final class Database {
         });
     }
 
-    <T> Mono<T> run(Function<Session, Mono<T>> command) {
+    <T> Mono<T> run(Function<SqlSession, Mono<T>> command) {
         return run(command, Database::wasNotDone);
     }
 
     /** Runs a command that may be said twice: it is asked again also when its connection broke under it. */
-    <T> Mono<T> runAgain(Function<Session, Mono<T>> command) {
+    <T> Mono<T> runAgain(Function<SqlSession, Mono<T>> command) {
         return run(command, error -> wasNotDone(error) || R2dbcFailure.isBroken(error));
     }
 
@@ -113,12 +113,12 @@ final class Database {
         return (R2dbcFailure.wasRolledBack(error) && !R2dbcFailure.isLockTimeout(error)) || R2dbcFailure.isStale(error);
     }
 
-    private <T> Mono<T> run(Function<Session, Mono<T>> command, Predicate<Throwable> mayBeSaidAgain) {
+    private <T> Mono<T> run(Function<SqlSession, Mono<T>> command, Predicate<Throwable> mayBeSaidAgain) {
         return Mono.defer(() -> isClosed() ? Mono.<T>error(R2dbcFailure.closed()) : attempted(command, mayBeSaidAgain))
                 .onErrorMap(error -> R2dbcFailure.of(error, sql, timeout));
     }
 
-    private <T> Mono<T> attempted(Function<Session, Mono<T>> command, Predicate<Throwable> mayBeSaidAgain) {
+    private <T> Mono<T> attempted(Function<SqlSession, Mono<T>> command, Predicate<Throwable> mayBeSaidAgain) {
         Deadlines.Turn turn = deadlines.turn();
         Mono<T> attempt = lent(command, turn);
         Repetition repetition = new Repetition(turn, mayBeSaidAgain);
@@ -175,9 +175,9 @@ final class Database {
         return Mono.delay(Duration.ofNanos(nanos - jitter), DriverThreads.timer());
     }
 
-    private <T> Mono<T> lent(Function<Session, Mono<T>> command, Deadlines.Turn turn) {
+    private <T> Mono<T> lent(Function<SqlSession, Mono<T>> command, Deadlines.Turn turn) {
         return Mono.usingWhen(
-                        borrow().map(connection -> new Session(connection, sql)),
+                        borrow().map(connection -> new SqlSession(connection, sql)),
                         session -> {
                             turn.begin();
                             sql.learn(session.connection());
@@ -232,7 +232,7 @@ final class Database {
         }
     }
 
-    private Mono<Void> giveBackWhole(Session session) {
+    private Mono<Void> giveBackWhole(SqlSession session) {
         answers.note(session.connection());
         deadlines.answered();
         return session.isClean() ? giveBack(session.connection()) : discard(session.connection());
@@ -267,7 +267,7 @@ final class Database {
         Mono<Void> ended = isH2
                 ? goingOn("closing a connection", sql.dialect.apart(leftAndClosed(connection)))
                 : cancelled(connection).then(closed(connection));
-        return sql.dialect.apart(Pauses.ofThisProcess()
+        return sql.dialect.apart(SilenceClock.ofThisProcess()
                 .timeout(ended, isH2 ? CANCELLING : CLOSING.multipliedBy(3), Mono.empty())
                 .onErrorComplete());
     }
@@ -291,7 +291,7 @@ final class Database {
         Connection real = Answers.real(connection);
         return real == connection
                 ? goingOn("closing a connection", giveBack(connection))
-                : Pauses.ofThisProcess()
+                : SilenceClock.ofThisProcess()
                         .timeout(goingOn("closing a connection", Mono.from(real.close())), CLOSING, Mono.empty())
                         .onErrorComplete()
                         .then(giveBack(connection));
@@ -318,7 +318,7 @@ final class Database {
      */
     private Mono<Void> cancelled(Connection real) {
         return sql.dialect == Dialect.POSTGRESQL
-                ? Pauses.ofThisProcess()
+                ? SilenceClock.ofThisProcess()
                         .timeout(
                                 goingOn("cancelling a statement", PgNotifications.cancel(real)),
                                 CANCELLING,

@@ -1,7 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,7 @@ import org.reactivestreams.Subscription;
 /**
  * Notices commands that the database does not answer in time, by one verdict for all: a verdict for each would wake a
  * thread for each. A deadline only moves to later, and a new command's is later than those there are, so a verdict that
- * is set is never set too late. Its time stands still while this process gets no turn ({@link Pauses}). Safe for use
+ * is set is never set too late. Its time stands still while this process gets no turn ({@link SilenceClock}). Safe for use
  * from any thread.
  *
  * <pre>
@@ -35,7 +35,7 @@ final class Deadlines {
     static final Duration OPENING = Duration.ofSeconds(8);
 
     private final long timeout;
-    private final Pauses pauses;
+    private final SilenceClock silenceClock;
     private final Consumer<Runnable> handOver;
     private final Set<Turn> watched = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean isSet = new AtomicBoolean();
@@ -44,17 +44,17 @@ final class Deadlines {
     private volatile boolean answered;
 
     Deadlines(Duration timeout) {
-        this(timeout, Pauses.ofThisProcess(), end -> {
+        this(timeout, SilenceClock.ofThisProcess(), end -> {
             DriverThreads.forUsers().schedule(end);
         });
     }
 
     /** @param handOver runs the ends of commands, which users may see */
-    Deadlines(Duration timeout, Pauses pauses, Consumer<Runnable> handOver) {
+    Deadlines(Duration timeout, SilenceClock silenceClock, Consumer<Runnable> handOver) {
         this.timeout = timeout.toNanos();
-        this.pauses = pauses;
+        this.silenceClock = silenceClock;
         this.handOver = handOver;
-        this.lentAt = pauses.now();
+        this.lentAt = silenceClock.now();
     }
 
     /** A command that waits for a connection from now on. */
@@ -64,7 +64,7 @@ final class Deadlines {
 
     /** A connection came. */
     void lent() {
-        lentAt = pauses.now();
+        lentAt = silenceClock.now();
         opened = true;
     }
 
@@ -89,7 +89,7 @@ final class Deadlines {
 
     private void set(long nanos) {
         // No later than a command could be late that has its connection in this moment.
-        pauses.after(Duration.ofNanos(Math.min(nanos, timeout)), this::look);
+        silenceClock.after(Duration.ofNanos(Math.min(nanos, timeout)), this::look);
     }
 
     private void look() {
@@ -122,7 +122,7 @@ final class Deadlines {
      */
     final class Turn implements Publisher<Boolean>, Subscription {
 
-        private final long came = pauses.now();
+        private final long came = silenceClock.now();
         private volatile long since = came;
         private volatile boolean begun;
         private volatile boolean over;
@@ -132,7 +132,7 @@ final class Deadlines {
 
         /** It has a connection. */
         void begin() {
-            long now = pauses.now();
+            long now = silenceClock.now();
             if (!begun) {
                 since = now;
                 begun = true;
@@ -161,7 +161,7 @@ final class Deadlines {
 
         private long left() {
             long from = begun || lentAt - since < 0 ? since : lentAt;
-            long now = pauses.now();
+            long now = silenceClock.now();
             long left = from + (begun ? timeout : forConnection().toNanos()) - now;
             // Classes of the driver are loaded for the first answer too, and a busy machine is slow at that.
             return answered ? left : Math.max(left, came + OPENING.toNanos() - now);

@@ -100,7 +100,7 @@ final class Events {
         }
 
         /** Numbers of events are twice the lock's token, and one more for an end. */
-        private Mono<LockEvent.Snapshot> snapshot(Session session, LockRow row) {
+        private Mono<LockEvent.Snapshot> snapshot(SqlSession session, LockRow row) {
             last = row.isHeld() && !row.isShared() ? 2 * row.token() : 2 * row.token() + 1;
             return Observer.look(session, key).map(LockEvent.Snapshot::new);
         }
@@ -150,7 +150,7 @@ final class Events {
          * The mark ran out or the row was removed if there is none, or if another watcher's came after something had
          * happened.
          */
-        private Mono<Boolean> markedOn(Session session) {
+        private Mono<Boolean> markedOn(SqlSession session) {
             return session.alone(session.change("watch_on", Micros.of(MARK), name))
                     .filter(marked -> marked > 0)
                     .delayUntil(marked ->

@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
  */
 final class HandOverTransaction {
 
-    private final Session session;
+    private final SqlSession session;
     private final SignalSink pushes;
     private final String key;
     private final List<Signal> ours = new ArrayList<>();
@@ -28,7 +28,7 @@ final class HandOverTransaction {
     private boolean goesOn;
     private boolean announced;
 
-    private HandOverTransaction(Session session, SignalSink pushes, String key) {
+    private HandOverTransaction(SqlSession session, SignalSink pushes, String key) {
         this.session = session;
         this.pushes = pushes;
         this.key = key;
@@ -38,7 +38,7 @@ final class HandOverTransaction {
      * Runs a transaction that has a value; claims of this backend that it served get their grants when its end is
      * certain. When the answer to its end is lost, they ask.
      */
-    static <T> Mono<T> of(Session session, SignalSink pushes, String key, Work<T> work) {
+    static <T> Mono<T> of(SqlSession session, SignalSink pushes, String key, Work<T> work) {
         return Mono.defer(() -> {
             HandOverTransaction transfer = new HandOverTransaction(session, pushes, key);
             return session.bounded(session.transaction(transfer.locked().flatMap(row -> work.with(transfer, row))))
@@ -59,7 +59,7 @@ final class HandOverTransaction {
      * Serves those who were left when one transaction had served as many as it may. What was done stays done: if this
      * is rolled back, those who wait ask by themselves.
      */
-    private static Mono<Boolean> served(Session session, SignalSink pushes, String key) {
+    private static Mono<Boolean> served(SqlSession session, SignalSink pushes, String key) {
         return of(
                         session,
                         pushes,

@@ -95,7 +95,7 @@ record Observer(Database database) {
     }
 
     /** For a transaction too. */
-    static Mono<LockInfo> look(Session session, String key) {
+    static Mono<LockInfo> look(SqlSession session, String key) {
         byte[] name = KeyLayout.bytes(key);
         return session.all("inspect", Found::read, name, name, name).map(found -> info(key, found));
     }

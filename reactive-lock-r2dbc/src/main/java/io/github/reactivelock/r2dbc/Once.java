@@ -158,7 +158,7 @@ public final class Once {
             throw new IllegalArgumentException("ttl of '" + key + "' must be positive but is " + ttl);
         }
         return Mono.<T>deferContextual(context -> {
-                    if (Surroundings.isInAnyTransaction(context)) {
+                    if (Wrappers.isInAnyTransaction(context)) {
                         return Mono.error(new IllegalStateException(
                                 "the key '" + key + "': this runs in a transaction of Spring, and"
                                         + " the key would stay taken if that is rolled back. Begin the transaction in the work:"

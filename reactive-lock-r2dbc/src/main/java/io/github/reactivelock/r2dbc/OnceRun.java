@@ -3,7 +3,7 @@ package io.github.reactivelock.r2dbc;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.spi.support.SuspendClock;
 import io.r2dbc.spi.R2dbcNonTransientException;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
@@ -126,7 +126,7 @@ final class OnceRun {
     }
 
     /** Asks again if the row that was in the way is gone before it is read. */
-    private Mono<Once.Found> asked(Session session) {
+    private Mono<Once.Found> asked(SqlSession session) {
         return session.alone(session.change("once_begin", name, id, Micros.of(lease)))
                 .then(session.alone(session.one(
                         "once_look",
@@ -225,7 +225,7 @@ final class OnceRun {
                         }));
         return over.asMono()
                 .timeout(
-                        Pauses.ofThisProcess().silence(lease).publishOn(DriverThreads.forUsers()),
+                        SilenceClock.ofThisProcess().silence(lease).publishOn(DriverThreads.forUsers()),
                         Mono.error(() -> new IllegalStateException("the work of '" + key + "' has completed, but the"
                                 + " database did not answer for " + lease.toMillis() + " ms, so it is not known whether"
                                 + " the key was kept, and another process may have begun the work; writing goes on"

@@ -1,7 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -42,15 +42,15 @@ final class PerKeySequencer {
     private final Map<String, Lane> lanes = new HashMap<>();
     private final long bearable;
     /** Counts while a command is under way, because of the command's deadline. */
-    private final Pauses pauses;
+    private final SilenceClock silenceClock;
 
     PerKeySequencer(Duration commandTimeout) {
-        this(commandTimeout, Pauses.ofThisProcess());
+        this(commandTimeout, SilenceClock.ofThisProcess());
     }
 
-    PerKeySequencer(Duration commandTimeout, Pauses pauses) {
+    PerKeySequencer(Duration commandTimeout, SilenceClock silenceClock) {
         this.bearable = commandTimeout.toNanos();
-        this.pauses = pauses;
+        this.silenceClock = silenceClock;
     }
 
     <T> Mono<T> inTurn(String key, Mono<T> command) {
@@ -127,7 +127,7 @@ final class PerKeySequencer {
         private final Mono<T> command;
         private final Context context;
         private final Sinks.One<T> answer = Sinks.one();
-        private final long since = pauses.now();
+        private final long since = silenceClock.now();
         private final AtomicBoolean isOver = new AtomicBoolean();
         private final AtomicBoolean isLeft = new AtomicBoolean(); // set by the end or the way back, the earlier one
         private @Nullable T value;
@@ -182,7 +182,7 @@ final class PerKeySequencer {
         public void onError(Throwable error) {
             try {
                 fail(error);
-                long now = pauses.now();
+                long now = silenceClock.now();
                 taken(key, turn -> !turn.claimId.isEmpty() && now - turn.since >= bearable)
                         .forEach(turn -> turn.fail(error));
             } finally {

@@ -2,7 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.spi.support.RandomId;
 import io.r2dbc.postgresql.api.PostgresqlConnection;
 import io.r2dbc.spi.Connection;
@@ -65,7 +65,7 @@ final class PgNotifications {
     /** @param interrupted called when what arrived until now arrives no more */
     PgNotifications(Database database, Supplier<String> channel, String watched, Runnable interrupted) {
         this.database = database;
-        this.unpooled = Surroundings.unpooled(database.factory);
+        this.unpooled = Wrappers.unpooled(database.factory);
         this.channel = channel;
         this.watched = watched;
         Flux<Notice> heard = Flux.usingWhen(
@@ -119,7 +119,7 @@ final class PgNotifications {
     }
 
     private Flux<Notice> listen(Connection connection) {
-        if (Surroundings.isLent(connection)) {
+        if (Wrappers.isLent(connection)) {
             return Flux.error(new HiddenPool());
         }
         PostgresqlConnection own = unwrapped(connection);
@@ -149,7 +149,7 @@ final class PgNotifications {
             Mono<Boolean> came = probes.asFlux().filter(probe::equals).next().map(text -> true);
             Mono<Boolean> silent = database.run(
                             session -> session.alone(session.all("notify", row -> true, channel.get(), probe)))
-                    .then(Pauses.ofThisProcess().silence(SILENCE))
+                    .then(SilenceClock.ofThisProcess().silence(SILENCE))
                     .thenReturn(false)
                     .onErrorResume(error -> arrive ? Mono.just(true) : Mono.error(error));
             return Mono.firstWithSignal(came, silent).flatMap(holds -> holds ? validated(own) : unproved(inVain));
@@ -157,7 +157,7 @@ final class PgNotifications {
     }
 
     private static Mono<Boolean> within(Mono<Boolean> answer) {
-        return Pauses.ofThisProcess().timeout(answer, SILENCE, Mono.just(false));
+        return SilenceClock.ofThisProcess().timeout(answer, SILENCE, Mono.just(false));
     }
 
     private static Mono<Notice> validated(PostgresqlConnection own) {
@@ -222,7 +222,7 @@ final class PgNotifications {
      */
     static Mono<Void> cancel(Connection connection) {
         return Mono.defer(() -> unwrapped(connection).cancelRequest())
-                .as(cancelled -> Pauses.ofThisProcess().timeout(cancelled, LONGEST_CANCELLING, Mono.empty()))
+                .as(cancelled -> SilenceClock.ofThisProcess().timeout(cancelled, LONGEST_CANCELLING, Mono.empty()))
                 .onErrorComplete();
     }
 

@@ -142,7 +142,7 @@ final class Places {
         });
     }
 
-    private static Mono<List<Kept>> kept(Session session, List<Claim> claims) {
+    private static Mono<List<Kept>> kept(SqlSession session, List<Claim> claims) {
         List<String> ids = ids(claims);
         Object[] asked =
                 session.sql().dialect == Dialect.MARIADB && !session.sql().isMySql()
@@ -152,7 +152,7 @@ final class Places {
                 .switchIfEmpty(Mono.defer(() -> keptInSteps(session, claims)));
     }
 
-    private static Mono<List<Kept>> keptInSteps(Session session, List<Claim> claims) {
+    private static Mono<List<Kept>> keptInSteps(SqlSession session, List<Claim> claims) {
         Mono<List<String>> kept = mine(session, claims)
                 .flatMap(mine -> mine.isEmpty()
                         ? Mono.just(mine)
@@ -164,7 +164,7 @@ final class Places {
     }
 
     /** H2 reads the clock once in a transaction, so there the rows of the locks keep others from serving a claim. */
-    private static Mono<List<String>> mine(Session session, List<Claim> claims) {
+    private static Mono<List<String>> mine(SqlSession session, List<Claim> claims) {
         return session.sql().dialect == Dialect.H2
                 ? session.all(
                                 "places_lock",

@@ -39,7 +39,7 @@ final class QuickClaims {
     }
 
     /** Empty if more has to be known. */
-    Mono<ClaimResult> answered(Session session, Claim claim) {
+    Mono<ClaimResult> answered(SqlSession session, Claim claim) {
         return session.sql().knows("claim")
                 ? taken(session, claim).switchIfEmpty(Mono.defer(() -> joined(session, claim)))
                 : takenAndSeen(session, claim);
@@ -48,7 +48,7 @@ final class QuickClaims {
     /**
      * The plain statement for a lock that is free, or is only tried. It is short, so both sides are soon done with it.
      */
-    private Mono<ClaimResult> taken(Session session, Claim claim) {
+    private Mono<ClaimResult> taken(SqlSession session, Claim claim) {
         boolean isTry = claim.mode() == Claim.Mode.TRY;
         if (!session.sql().knowsBoth() || (isTry ? waits.isWaitedFor(claim.key()) : waits.isContended(claim.key()))) {
             return Mono.empty();
@@ -66,7 +66,7 @@ final class QuickClaims {
                 .flatMap(row -> row.taken(claim));
     }
 
-    private Mono<Seen> tried(Session session, Claim claim, boolean isTry) {
+    private Mono<Seen> tried(SqlSession session, Claim claim, boolean isTry) {
         byte[] key = KeyLayout.bytes(claim.key());
         String id = claim.id();
         String client = pushes.client();
@@ -84,7 +84,7 @@ final class QuickClaims {
      * The same for a lock that has a row, with the token that the database would give by its clock. If there is no
      * answer the row was removed, is held, had a later token, or the two clocks have come apart.
      */
-    private Mono<ClaimResult> retaken(Session session, Claim claim, long token) {
+    private Mono<ClaimResult> retaken(SqlSession session, Claim claim, long token) {
         Object[] question = {
             claim.id(),
             claim.owner(),
@@ -109,7 +109,7 @@ final class QuickClaims {
     }
 
     /** The same and joining the queue, in one statement. */
-    private Mono<ClaimResult> joined(Session session, Claim claim) {
+    private Mono<ClaimResult> joined(SqlSession session, Claim claim) {
         long joins = claim.mode() == Claim.Mode.TRY ? 0 : 1;
         Object[] question = {
             KeyLayout.bytes(claim.key()), claim.id(), claim.owner(), pushes.client(), Micros.of(claim.lease()), joins
@@ -118,7 +118,7 @@ final class QuickClaims {
     }
 
     /** A lock for which others of this backend wait is not free. */
-    private Mono<ClaimResult> takenAndSeen(Session session, Claim claim) {
+    private Mono<ClaimResult> takenAndSeen(SqlSession session, Claim claim) {
         byte[] key = KeyLayout.bytes(claim.key());
         long lease = Micros.of(claim.lease());
         return waits.isWaitedFor(claim.key()) || !session.sql().handsOn()

@@ -126,7 +126,7 @@ public final class R2dbcFencingGuard {
                         .then(check.apply(session.connection()))
                         .thenReturn(true),
                 change);
-        return Mono.<T>deferContextual(context -> Surroundings.isInTransaction(context, database.factory)
+        return Mono.<T>deferContextual(context -> Wrappers.isInTransaction(context, database.factory)
                         ? Mono.error(new IllegalStateException(
                                 "resource '" + resource + "': this runs in a transaction of Spring,"
                                         + " and write would begin another one beside it, on a second connection. Call check(connection,"
@@ -197,7 +197,7 @@ public final class R2dbcFencingGuard {
                                         + " another writer from coming between this check and the write"));
                     }
                     return Dialect.asked(connection).flatMap(dialect -> {
-                        Session session = new Session(connection, Objects.requireNonNull(statements.get(dialect)));
+                        SqlSession session = new SqlSession(connection, Objects.requireNonNull(statements.get(dialect)));
                         return column == null
                                 ? inTable(session, String.valueOf(resource), remembered)
                                 : inColumn(session, column, resource, remembered);
@@ -212,7 +212,7 @@ public final class R2dbcFencingGuard {
                 .onErrorStop();
     }
 
-    private static Mono<Long> inTable(Session session, String resource, long token) {
+    private static Mono<Long> inTable(SqlSession session, String resource, long token) {
         byte[] name = KeyLayout.bytes(resource);
         return session.change("fence", name, token)
                 .then(session.one("fenced", row -> LockRow.number(row, "token"), name))
@@ -225,7 +225,7 @@ public final class R2dbcFencingGuard {
      * All rows with the key are locked and looked at, for the column may be one that several rows have the same value
      * in.
      */
-    private static Mono<Long> inColumn(Session session, Column column, Object key, long token) {
+    private static Mono<Long> inColumn(SqlSession session, Column column, Object key, long token) {
         String look = String.format(
                 Locale.ROOT,
                 "SELECT coalesce(%3$s, 0) AS token FROM %1$s WHERE %2$s = ? FOR UPDATE",

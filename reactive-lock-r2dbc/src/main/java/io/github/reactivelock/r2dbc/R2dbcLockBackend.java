@@ -382,7 +382,7 @@ public final class R2dbcLockBackend implements LockBackend {
 
         private Mono<Connection> told(Connection opened) {
             sql.learn(opened);
-            Session session = new Session(opened, sql);
+            SqlSession session = new SqlSession(opened, sql);
             if (sql.dialect == Dialect.POSTGRESQL) {
                 return givenBackUnless(opened, watched(session).thenReturn(opened));
             }
@@ -396,7 +396,7 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /** A server that refuses this is as good as one that is too old for it. */
-        private static Mono<Boolean> watched(Session session) {
+        private static Mono<Boolean> watched(SqlSession session) {
             return session.alone(session.all("watched", row -> true))
                     .thenReturn(true)
                     .onErrorReturn(error -> !R2dbcFailure.isBroken(error), false);

@@ -116,7 +116,7 @@ final class Renewal {
         });
     }
 
-    private static Mono<RenewalResult> renewed(Session session, List<Claim> claims) {
+    private static Mono<RenewalResult> renewed(SqlSession session, List<Claim> claims) {
         return session.inOne("prolong", Renewal::ids, prolonging(session, claims))
                 .switchIfEmpty(session.transaction(
                         session.all("mine", row -> LockRow.text(row, "claim_id"), keys(claims), ids(claims))
@@ -145,14 +145,14 @@ final class Renewal {
                 .toList();
     }
 
-    private static Object[] prolonging(Session session, List<Claim> claims) {
+    private static Object[] prolonging(SqlSession session, List<Claim> claims) {
         return session.sql().dialect.hasArrays()
                 ? new Object[] {keys(claims), ids(claims), leases(claims)}
                 : new Object[] {keys(claims), ids(claims), pairs(claims)};
     }
 
     /** The parameters of a statement that lets the leases of shares begin at a time. */
-    static Object[] leases(Session session, long now, List<Claim> claims) {
+    static Object[] leases(SqlSession session, long now, List<Claim> claims) {
         return session.sql().dialect.hasArrays()
                 ? new Object[] {now, ids(claims), leases(claims)}
                 : new Object[] {now, pairs(claims), ids(claims)};
@@ -166,7 +166,7 @@ final class Renewal {
     }
 
     /** Rows that are locked by now, so none is waited for; not in PostgreSQL, which does it in one statement. */
-    private static Mono<List<String>> prolonged(Session session, List<Claim> claims, List<String> ids) {
+    private static Mono<List<String>> prolonged(SqlSession session, List<Claim> claims, List<String> ids) {
         List<Claim> mine =
                 claims.stream().filter(claim -> ids.contains(claim.id())).toList();
         return mine.isEmpty()
@@ -175,7 +175,7 @@ final class Renewal {
     }
 
     /** A hold that is there but was not renewed, because its row is locked, is asked about again. */
-    private static Mono<RenewalResult> whatIsLeft(Session session, List<Claim> claims, Set<String> renewed) {
+    private static Mono<RenewalResult> whatIsLeft(SqlSession session, List<Claim> claims, Set<String> renewed) {
         return session.alone(session.all("owners", WaitingClaims.Owner::read, keys(claims)))
                 .map(owners -> {
                     Map<String, String> ownerOf = new HashMap<>();

@@ -2,7 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;
@@ -120,7 +120,7 @@ public final class RowLocks {
                 session -> locked(key, name, session).thenReturn(true),
                 connection -> userWork.whileConnected(connection, "row lock '" + key + "'", work.apply(connection)));
         return Mono.<T>deferContextual(context -> {
-                    if (Surroundings.isInTransaction(context, connections.factory)) {
+                    if (Wrappers.isInTransaction(context, connections.factory)) {
                         return Mono.error(new IllegalStateException(
                                 "row lock '" + key + "': this runs in a transaction of Spring,"
                                         + " and withRowLock would begin another one beside it, on a second connection. Call"
@@ -160,7 +160,7 @@ public final class RowLocks {
                                         + " one the lock would be free again at once"));
                     }
                     sweep.begin(context);
-                    Session session = new Session(connection, sql);
+                    SqlSession session = new SqlSession(connection, sql);
                     Duration patience = sql.dialect == Dialect.H2 ? waitTimeout : waitTimeout.plus(SILENCE);
                     Mono<Void> taken = bounded(
                                     session, fresh(session, key, name).then(taken(session, name)))
@@ -182,7 +182,7 @@ public final class RowLocks {
 
     /** The database itself says that a lock is not free; here it ends a wait for a database that does not. */
     private static Mono<Void> silence(Duration patience) {
-        return Pauses.ofThisProcess().silence(patience).publishOn(DriverThreads.forUsers());
+        return SilenceClock.ofThisProcess().silence(patience).publishOn(DriverThreads.forUsers());
     }
 
     private static byte[] checked(String key) {
@@ -210,7 +210,7 @@ public final class RowLocks {
                 cause);
     }
 
-    private Mono<Void> locked(String key, byte[] name, Session session) {
+    private Mono<Void> locked(String key, byte[] name, SqlSession session) {
         return Mono.from(session.connection().beginTransaction(IsolationLevel.READ_COMMITTED))
                 .then(bounded(session, taken(session, name)))
                 .onErrorResume(session::rolledBack)
@@ -227,7 +227,7 @@ public final class RowLocks {
      * A wait ends at the server, so that it takes no row for a client that has given up: in MySQL the session says
      * when.
      */
-    private Mono<Void> bounded(Session session, Mono<Void> waiting) {
+    private Mono<Void> bounded(SqlSession session, Mono<Void> waiting) {
         return Mono.defer(() -> {
             sql.learn(session.connection());
             if (sql.isToBeAsked()) {
@@ -237,14 +237,14 @@ public final class RowLocks {
                 return waiting;
             }
             Mono<Void> unbound = session.undone(session.change("row_unbound"));
-            return Session.leaving(session.changed(patient("row_bound")).then(waiting), unbound)
+            return SqlSession.leaving(session.changed(patient("row_bound")).then(waiting), unbound)
                     .onErrorResume(error -> unbound.then(Mono.error(error)))
                     .then(unbound);
         });
     }
 
     /** Writes the row, which locks it for the transaction; the database itself gives up waiting in time. */
-    private Mono<Void> taken(Session session, byte[] name) {
+    private Mono<Void> taken(SqlSession session, byte[] name) {
         Mono<Long> taken = switch (sql.dialect) {
             case POSTGRESQL ->
                 session.change("row_take", waitTimeout.toMillis() + "ms", name)
@@ -258,7 +258,7 @@ public final class RowLocks {
     }
 
     /** Refuses a transaction that goes on reading what was there before the last holder wrote. */
-    private Mono<Void> fresh(Session session, String key, byte[] name) {
+    private Mono<Void> fresh(SqlSession session, String key, byte[] name) {
         return sql.dialect != Dialect.MARIADB
                 ? Mono.empty()
                 : session.changed(patient("row_hold"), name)

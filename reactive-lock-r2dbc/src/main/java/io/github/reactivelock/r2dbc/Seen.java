@@ -15,7 +15,7 @@ record Seen(@Nullable String claimId, long token, long remaining) {
     }
 
     /** How the statement for a free lock is read. */
-    static Function<Row, Seen> of(Session session) {
+    static Function<Row, Seen> of(SqlSession session) {
         return session.sql().dialect == Dialect.MARIADB ? Seen::parse : Seen::read;
     }
 

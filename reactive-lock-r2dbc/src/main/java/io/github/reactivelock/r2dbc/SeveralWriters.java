@@ -26,7 +26,7 @@ final class SeveralWriters {
     private SeveralWriters() {}
 
     /** One question with the first connection, and none after its answer. */
-    static Mono<Void> look(Session session) {
+    static Mono<Void> look(SqlSession session) {
         Sql sql = session.sql();
         Mono<Void> asked = session.queried(VARIABLES, row -> row.get(0, String.class) + "=" + row.get(1, String.class))
                 .doOnNext(SeveralWriters::judge)

@@ -2,7 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.state.LossReason;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -74,7 +74,7 @@ final class ShareRenewal {
         Collections.shuffle(left);
         return Flux.fromIterable(left)
                 .flatMap(this::alone, AT_ONCE)
-                .takeUntilOther(Pauses.ofThisProcess().silence(longest))
+                .takeUntilOther(SilenceClock.ofThisProcess().silence(longest))
                 .startWith(new RenewalResult(renewed, Map.of()))
                 .collectList()
                 .map(RenewalResult::joined)
@@ -90,7 +90,7 @@ final class ShareRenewal {
         return database.run(session -> session.bounded(session.transaction(together(session, shares))));
     }
 
-    private static Mono<Set<String>> together(Session session, List<Claim> claims) {
+    private static Mono<Set<String>> together(SqlSession session, List<Claim> claims) {
         List<byte[]> names =
                 claims.stream().map(Claim::key).distinct().map(KeyLayout::bytes).toList();
         List<String> ids = claims.stream().map(Claim::id).toList();
@@ -104,7 +104,7 @@ final class ShareRenewal {
                                 .flatMap(mine -> prolonged(session, mine, claims)));
     }
 
-    private static Mono<Set<String>> prolonged(Session session, List<WaitingClaims.Owner> mine, List<Claim> claims) {
+    private static Mono<Set<String>> prolonged(SqlSession session, List<WaitingClaims.Owner> mine, List<Claim> claims) {
         if (mine.isEmpty()) {
             return Mono.just(Set.of());
         }

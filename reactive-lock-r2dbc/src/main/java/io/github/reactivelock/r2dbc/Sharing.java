@@ -19,11 +19,11 @@ final class Sharing {
     private static final int MOST = 100;
 
     private final HandOverTransaction transfer;
-    private final Session session;
+    private final SqlSession session;
     private final SignalSink pushes;
     private final byte[] name;
 
-    Sharing(HandOverTransaction transfer, Session session, SignalSink pushes, String key) {
+    Sharing(HandOverTransaction transfer, SqlSession session, SignalSink pushes, String key) {
         this.transfer = transfer;
         this.session = session;
         this.pushes = pushes;
@@ -154,7 +154,7 @@ final class Sharing {
         return in.isWhole()
                 ? Mono.just(Turn.none(in, true))
                 : session.change("leave_dead", name, now)
-                        .then(session.all("line", Successor::read, name, now))
+                        .then(session.all("queue", Successor::read, name, now))
                         .flatMap(successors -> served(in, successors, asking));
     }
 

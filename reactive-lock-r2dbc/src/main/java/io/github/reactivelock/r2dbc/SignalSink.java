@@ -34,7 +34,7 @@ final class SignalSink {
     private final boolean notifies;
     private final @Nullable PgNotifications notices;
     private final @Nullable Bell bell;
-    private final Watched marks = new Watched();
+    private final WatchedLocks marks = new WatchedLocks();
     private final SignalListeners listeners = new SignalListeners();
     private volatile Runnable interrupted = () -> {};
 
@@ -86,7 +86,7 @@ final class SignalSink {
      * Calls an owner back that can be, in a statement or two. Where a ring says nothing, a note for its client names
      * the claim.
      */
-    Mono<Boolean> recall(Session session, String key) {
+    Mono<Boolean> recall(SqlSession session, String key) {
         byte[] name = KeyLayout.bytes(key);
         return bell == null
                 ? session.alone(session.all("recall", row -> true, name).thenReturn(true))
@@ -96,7 +96,7 @@ final class SignalSink {
                         .thenReturn(true);
     }
 
-    private Mono<Void> noted(Session session, List<Owner> owners) {
+    private Mono<Void> noted(SqlSession session, List<Owner> owners) {
         return Flux.fromIterable(owners)
                 .filter(owner -> !isFor(owner.client()))
                 .concatMap(owner ->
@@ -158,7 +158,7 @@ final class SignalSink {
     }
 
     /** Tells another client when the transaction is certain, if the database can; otherwise it will look for itself. */
-    Mono<Void> tell(Session session, String other, Signal signal) {
+    Mono<Void> tell(SqlSession session, String other, Signal signal) {
         String text = signal instanceof Signal.Grant grant
                 ? GRANT + " " + grant.claimId() + " " + FencingTokens.number(grant.fencingToken())
                 : FORCED + " " + ((Signal.Suspect) signal).claimId() + " 0";
@@ -168,12 +168,12 @@ final class SignalSink {
     }
 
     /** Tells all who watch a lock that something happened to it. */
-    Mono<Void> announce(Session session, String key) {
+    Mono<Void> announce(SqlSession session, String key) {
         return notify(session, watched, name(key));
     }
 
     /** Has those who change a lock ring for this client, for some time, if it listens to rings. */
-    Mono<Void> watch(Session session, byte[] key, Duration time) {
+    Mono<Void> watch(SqlSession session, byte[] key, Duration time) {
         if (bell == null || !bell.listens()) {
             return Mono.empty();
         }
@@ -181,7 +181,7 @@ final class SignalSink {
     }
 
     /** A text of one's own number, which is below those of events. */
-    private static Mono<Void> note(Session session, byte[] key, String text, Duration time) {
+    private static Mono<Void> note(SqlSession session, byte[] key, String text, Duration time) {
         long number = Long.MIN_VALUE
                 | UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8)).getMostSignificantBits();
         return session.change("note", key, number, text, Micros.of(time)).then();
@@ -195,7 +195,7 @@ final class SignalSink {
         }
     }
 
-    private Mono<Void> notify(Session session, String to, String text) {
+    private Mono<Void> notify(SqlSession session, String to, String text) {
         return notifies ? session.all("notify", row -> true, to, text).then() : Mono.empty();
     }
 

@@ -56,7 +56,7 @@ final class Sweep {
     }
 
     /** Whether there may be more that can be removed. */
-    private Mono<Boolean> batch(Session session) {
+    private Mono<Boolean> batch(SqlSession session) {
         return session.all(table + "_outdated", KeyLayout::read, kept)
                 .flatMap(keys -> keys.isEmpty()
                         ? Mono.just(false)

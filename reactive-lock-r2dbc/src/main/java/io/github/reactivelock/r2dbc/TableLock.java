@@ -141,7 +141,7 @@ final class TableLock {
     }
 
     /** A share takes a transaction. So many may have been served before it that it asks again. */
-    private Mono<ClaimResult> shared(Session session, Claim claim) {
+    private Mono<ClaimResult> shared(SqlSession session, Claim claim) {
         return HandOverTransaction.of(
                         session,
                         pushes,
@@ -161,7 +161,7 @@ final class TableLock {
     }
 
     /** The full question: who owns the lock, who is next, and where this claim stands. */
-    private Mono<ClaimResult> asked(Session session, Claim claim) {
+    private Mono<ClaimResult> asked(SqlSession session, Claim claim) {
         return HandOverTransaction.of(session, pushes, claim.key(), (transfer, row) -> {
             if (row.isHeldBy(claim.id())) {
                 return session.change("extend", row.now() + Micros.of(claim.lease()), KeyLayout.bytes(claim.key()))
@@ -245,7 +245,7 @@ final class TableLock {
         });
     }
 
-    private Mono<Boolean> released(Session session, Claim claim, boolean waited) {
+    private Mono<Boolean> released(SqlSession session, Claim claim, boolean waited) {
         if (!claim.share().isWhole()) {
             return HandOverTransaction.of(
                     session,
@@ -269,7 +269,7 @@ final class TableLock {
         }));
     }
 
-    private Mono<Boolean> keptShare(Session session, Claim held, Claim kept) {
+    private Mono<Boolean> keptShare(SqlSession session, Claim held, Claim kept) {
         return HandOverTransaction.of(
                 session,
                 pushes,
@@ -277,7 +277,7 @@ final class TableLock {
                 (transfer, row) -> transfer.shares().keep(row, held, kept));
     }
 
-    private static Mono<Boolean> outlasted(Session session, Claim held, Claim kept) {
+    private static Mono<Boolean> outlasted(SqlSession session, Claim held, Claim kept) {
         return session.alone(session.change(
                         "outlast",
                         kept.id(),
@@ -288,7 +288,7 @@ final class TableLock {
                 .map(rows -> rows > 0);
     }
 
-    private Mono<Boolean> released(Session session, Claim claim) {
+    private Mono<Boolean> released(SqlSession session, Claim claim) {
         byte[] key = KeyLayout.bytes(claim.key());
         Mono<Boolean> handed =
                 Mono.defer(() -> handed(session, key, claim)).map(next -> next.tell(pushes, waits, claim.key()));
@@ -299,17 +299,17 @@ final class TableLock {
         return freed.switchIfEmpty(handed).switchIfEmpty(ended(session, claim));
     }
 
-    private static String release(Session session, Claim claim) {
+    private static String release(SqlSession session, Claim claim) {
         boolean mayBeForgotten =
                 session.sql().knows("release_unflushed") && claim.lease().compareTo(MOST_FORGOTTEN) <= 0;
         return mayBeForgotten ? "release_unflushed" : "release";
     }
 
-    private Mono<Handed> handed(Session session, byte[] key, Claim claim) {
+    private Mono<Handed> handed(SqlSession session, byte[] key, Claim claim) {
         return session.inOne("hand", Handed::read, key, claim.id(), pushes.client());
     }
 
-    private Mono<Boolean> ended(Session session, Claim claim) {
+    private Mono<Boolean> ended(SqlSession session, Claim claim) {
         return HandOverTransaction.of(session, pushes, claim.key(), (transfer, row) -> {
             Mono<?> end = claim.id().equals(row.claimId())
                     ? transfer.passOn(row)

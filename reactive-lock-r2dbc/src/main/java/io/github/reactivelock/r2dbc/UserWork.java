@@ -1,7 +1,7 @@
 package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
 import java.time.Duration;
@@ -33,9 +33,9 @@ final class UserWork {
      * @param work of the user
      */
     <T> Mono<T> inTransaction(
-            Mono<Connection> borrowed, Function<Session, Mono<Boolean>> opening, Function<Connection, Mono<T>> work) {
+            Mono<Connection> borrowed, Function<SqlSession, Mono<Boolean>> opening, Function<Connection, Mono<T>> work) {
         return overWhole(course -> Mono.usingWhen(
-                borrowed.map(connection -> new Session(connection, database.sql)),
+                borrowed.map(connection -> new SqlSession(connection, database.sql)),
                 session -> {
                     Connection connection = session.connection();
                     course.lend();
@@ -58,11 +58,11 @@ final class UserWork {
     }
 
     /** The limits that a connection of ours was given when it was opened are for our own statements. */
-    private Mono<?> asTheUserWants(Session session) {
+    private Mono<?> asTheUserWants(SqlSession session) {
         return database.sql.isBoundWhenOpened() ? session.change("unbound") : Mono.empty();
     }
 
-    private Mono<Void> givenBackAsOurs(Session session) {
+    private Mono<Void> givenBackAsOurs(SqlSession session) {
         Mono<Void> asOurs = database.sql.isBoundWhenOpened() ? session.undone(session.change("bound")) : Mono.empty();
         return asOurs.then(Mono.defer(() ->
                 session.isClean() ? Database.giveBack(session.connection()) : database.discard(session.connection())));
@@ -79,9 +79,9 @@ final class UserWork {
      * An error of the work is no fault of its connection. Something may be under way on it; then it does not answer
      * soon.
      */
-    private Mono<Void> rolledBack(Session session) {
+    private Mono<Void> rolledBack(SqlSession session) {
         Connection connection = session.connection();
-        return Pauses.ofThisProcess()
+        return SilenceClock.ofThisProcess()
                 .timeout(
                         Mono.from(connection.rollbackTransaction()).thenReturn(true),
                         Database.CLOSING,
@@ -96,7 +96,7 @@ final class UserWork {
      */
     <T> Mono<T> overWhole(Function<Course, Mono<T>> attempt) {
         return Mono.using(
-                        () -> new Course(database.timeout, Pauses.ofThisProcess()),
+                        () -> new Course(database.timeout, SilenceClock.ofThisProcess()),
                         course -> Mono.defer(() -> {
                                     course.lent = false;
                                     return attempt.apply(course);
@@ -138,7 +138,7 @@ final class UserWork {
      * stands still while this process gets no turn.
      */
     static final class Course {
-        private final Pauses pauses;
+        private final SilenceClock silenceClock;
         private final Disposable counting;
         private final long until;
         private volatile boolean lent;
@@ -147,10 +147,10 @@ final class UserWork {
         private int broken;
         private int refused;
 
-        Course(Duration timeout, Pauses pauses) {
-            this.pauses = pauses;
-            this.counting = pauses.count();
-            this.until = pauses.now() + timeout.toNanos();
+        Course(Duration timeout, SilenceClock silenceClock) {
+            this.silenceClock = silenceClock;
+            this.counting = silenceClock.count();
+            this.until = silenceClock.now() + timeout.toNanos();
         }
 
         /** It has a connection. */
@@ -160,7 +160,7 @@ final class UserWork {
 
         /** Before it is tried again, if it may be: at once over the next connection, later where there was none. */
         Mono<Long> pauseAfter(Throwable error) {
-            if (begun || pauses.now() - until > 0) {
+            if (begun || silenceClock.now() - until > 0) {
                 return Mono.error(error);
             }
             if (R2dbcFailure.wasBrokenBefore(error, lent)) {
@@ -173,7 +173,7 @@ final class UserWork {
          * Whether the transaction can be rolled back after this. A question of ours that was not answered is still
          * under way.
          */
-        boolean isFitFor(Session session, Throwable error) {
+        boolean isFitFor(SqlSession session, Throwable error) {
             Throwable said = R2dbcFailure.said(error);
             return !committing
                     && session.isClean()

@@ -639,7 +639,7 @@ SELECT coalesce(max(place), 0) AS taken FROM ${waiter} WHERE lock_key = ?
 SELECT claim_id, owner, client, lease, place, units, capacity FROM ${waiter}
 WHERE lock_key = ? AND alive_until > ? ORDER BY place LIMIT 2
 
--- name: line
+-- name: queue
 SELECT claim_id, owner, client, lease, place, units, capacity FROM ${waiter}
 WHERE lock_key = ? AND alive_until > ? ORDER BY place LIMIT 101
 

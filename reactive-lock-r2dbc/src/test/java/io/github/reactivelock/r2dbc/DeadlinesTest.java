@@ -3,7 +3,7 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ class DeadlinesTest {
     void manyCommandsHaveOneVerdict() {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         Deadlines deadlines = opened(new Deadlines(
-                Duration.ofMinutes(1), new Pauses(() -> timer.now(TimeUnit.NANOSECONDS), timer), Runnable::run));
+                Duration.ofMinutes(1), new SilenceClock(() -> timer.now(TimeUnit.NANOSECONDS), timer), Runnable::run));
 
         Flux.range(0, 100)
                 .concatMap(i -> watched(deadlines, Mono.just(i)))
@@ -102,8 +102,8 @@ class DeadlinesTest {
     void timeInWhichThisProcessGetsNoTurnIsNotTheDatabasesSilence(long pause) {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         AtomicLong paused = new AtomicLong();
-        Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
-        Deadlines deadlines = opened(new Deadlines(Duration.ofSeconds(2), pauses, Runnable::run));
+        SilenceClock silenceClock = new SilenceClock(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
+        Deadlines deadlines = opened(new Deadlines(Duration.ofSeconds(2), silenceClock, Runnable::run));
         CompletableFuture<Object> silent =
                 Mono.never().timeout(deadlines.turn()).toFuture();
 
@@ -120,8 +120,8 @@ class DeadlinesTest {
     void aCallIsTriedAgainAfterAPauseOfTheProcess() {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         AtomicLong paused = new AtomicLong();
-        Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
-        UserWork.Course course = new UserWork.Course(Duration.ofSeconds(2), pauses);
+        SilenceClock silenceClock = new SilenceClock(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
+        UserWork.Course course = new UserWork.Course(Duration.ofSeconds(2), silenceClock);
         Throwable startingUp = new R2dbcTransientResourceException("the database system is starting up", "57P03");
 
         timer.advanceTimeBy(Duration.ofSeconds(1));
@@ -140,8 +140,8 @@ class DeadlinesTest {
     @Test
     void theFirstAnswerHasTheTimeOfTheFirstConnection() {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
-        Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS), timer);
-        Deadlines deadlines = new Deadlines(Duration.ofSeconds(2), pauses, Runnable::run);
+        SilenceClock silenceClock = new SilenceClock(() -> timer.now(TimeUnit.NANOSECONDS), timer);
+        Deadlines deadlines = new Deadlines(Duration.ofSeconds(2), silenceClock, Runnable::run);
         Deadlines.Turn first = deadlines.turn();
         CompletableFuture<Object> cold = Mono.never().timeout(first).toFuture();
         timer.advanceTimeBy(Duration.ofSeconds(1));
@@ -166,8 +166,8 @@ class DeadlinesTest {
     void aCommandBegunInThePauseOfAnotherHasItsWholeTime() {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         AtomicLong paused = new AtomicLong();
-        Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
-        Deadlines deadlines = opened(new Deadlines(Duration.ofSeconds(2), pauses, Runnable::run));
+        SilenceClock silenceClock = new SilenceClock(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
+        Deadlines deadlines = opened(new Deadlines(Duration.ofSeconds(2), silenceClock, Runnable::run));
         CompletableFuture<Object> first = Mono.never().timeout(deadlines.turn()).toFuture();
         timer.advanceTimeBy(Duration.ofSeconds(1));
         paused.addAndGet(Duration.ofMillis(800).toNanos());

@@ -123,7 +123,7 @@ class MomentTest {
                 .block(Databases.LIMIT);
         Sql sql = new Sql(Dialect.POSTGRESQL, "reactive_lock", Databases.LIMIT);
         Connection own = Mono.from(database.factory().create()).block(Databases.LIMIT);
-        CompletableFuture<Long> handed = new Session(own, sql)
+        CompletableFuture<Long> handed = new SqlSession(own, sql)
                 .inOne("hand", row -> LockRow.number(row, "token"), KeyLayout.bytes("written"), owner.id(), "nobody")
                 .defaultIfEmpty(-1L)
                 .toFuture();

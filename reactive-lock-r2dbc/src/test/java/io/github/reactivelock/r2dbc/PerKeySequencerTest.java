@@ -2,7 +2,7 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,9 +43,9 @@ class PerKeySequencerTest {
     void aFailureAfterAPauseOfTheProcessFailsNoClaimThatWaits() {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         AtomicLong paused = new AtomicLong();
-        Pauses pauses = new Pauses(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
-        Disposable deadline = pauses.count();
-        PerKeySequencer brief = new PerKeySequencer(Duration.ofSeconds(2), pauses);
+        SilenceClock silenceClock = new SilenceClock(() -> timer.now(TimeUnit.NANOSECONDS) + paused.get(), timer);
+        Disposable deadline = silenceClock.count();
+        PerKeySequencer brief = new PerKeySequencer(Duration.ofSeconds(2), silenceClock);
         Sinks.One<String> first = Sinks.one();
         Sinks.One<String> second = Sinks.one();
         CompletableFuture<String> before = brief.inTurn("k", first.asMono()).toFuture();

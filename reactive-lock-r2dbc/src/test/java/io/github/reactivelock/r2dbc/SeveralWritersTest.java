@@ -141,7 +141,7 @@ class SeveralWritersTest {
                             Tapped.of(h2.factory(), text -> Mono.never()).create())
                     .block(Databases.LIMIT);
             Sql sql = new Sql(Dialect.MARIADB, "reactive_lock");
-            var asking = SeveralWriters.look(new Session(silent, sql)).subscribe();
+            var asking = SeveralWriters.look(new SqlSession(silent, sql)).subscribe();
             assertThat(sql.isToBeAsked()).isFalse();
 
             asking.dispose();

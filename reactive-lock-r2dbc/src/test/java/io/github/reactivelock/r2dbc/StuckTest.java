@@ -285,7 +285,7 @@ class StuckTest {
         Connection connection = Mono.from(site.database().factory().create()).block(Databases.LIMIT);
         CompletableFuture<Boolean> locked = new CompletableFuture<>();
         var stopped = HandOverTransaction.of(
-                        new Session(connection, stopping.sql),
+                        new SqlSession(connection, stopping.sql),
                         new SignalSink(stopping, new LateId(() -> "stopped")),
                         "stopped",
                         (transfer, row) -> Mono.<Boolean>never().doOnSubscribe(s -> locked.complete(true)))

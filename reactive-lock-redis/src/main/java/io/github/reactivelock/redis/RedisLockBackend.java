@@ -10,7 +10,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.Vote;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.LateId;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
@@ -138,9 +138,9 @@ public abstract class RedisLockBackend implements QuorumNode {
         RenewalCalls asked = new RenewalCalls(connection, names, calls, options);
         this.replicas = options.replicas() == 0
                 ? null
-                : new RedisReplicas(asked::renew, connection::server, options.replicaTimeout(), Pauses.ofThisProcess());
+                : new RedisReplicas(asked::renew, connection::server, options.replicaTimeout(), SilenceClock.ofThisProcess());
         this.renewals = new Renewal(
-                connection, names, Pauses.ofThisProcess(), replicas == null ? asked::renew : replicas::renew);
+                connection, names, SilenceClock.ofThisProcess(), replicas == null ? asked::renew : replicas::renew);
         this.listing = new RedisListing(connection, names, this::inspect);
         connection.listen(channels);
     }

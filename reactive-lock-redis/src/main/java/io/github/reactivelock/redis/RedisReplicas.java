@@ -6,7 +6,7 @@ import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +40,7 @@ final class RedisReplicas {
     private final Function<List<Claim>, Mono<RenewalResult>> question;
     private final Supplier<String> server;
     private final Duration limit;
-    private final Pauses pauses;
+    private final SilenceClock silenceClock;
     private final Set<String> waiting = ConcurrentHashMap.newKeySet();
     private final Queue<Request> requests =
             Queues.<Request>unboundedMultiproducer().get();
@@ -55,11 +55,11 @@ final class RedisReplicas {
             Function<List<Claim>, Mono<RenewalResult>> question,
             Supplier<String> server,
             Duration timeout,
-            Pauses pauses) {
+            SilenceClock silenceClock) {
         this.question = question;
         this.server = server;
         this.limit = timeout.plus(ROUND_TRIPS);
-        this.pauses = pauses;
+        this.silenceClock = silenceClock;
     }
 
     /** Renews claims of one slot. */
@@ -137,7 +137,7 @@ final class RedisReplicas {
         try {
             // It is asked for several flows, so in the name of none.
             Mono<RenewalResult> asked = DriverThreads.subscribing(question.apply(claims));
-            Carried.byNobody(pauses.timeout(asked, limit, Mono.error(this::silence)))
+            Carried.byNobody(silenceClock.timeout(asked, limit, Mono.error(this::silence)))
                     .doFinally(end -> next.run())
                     .subscribe(
                             answer -> round.forEach(request -> request.sink().success(answer)),

@@ -2,7 +2,7 @@ package io.github.reactivelock.redis;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -25,16 +25,16 @@ final class Renewal {
 
     private final RedisConnection connection;
     private final KeyLayout names;
-    private final Pauses pauses;
+    private final SilenceClock silenceClock;
     private final Function<List<Claim>, Mono<RenewalResult>> batch;
 
     /** The function renews claims that share a slot. */
     Renewal(
             RedisConnection connection,
             KeyLayout names,
-            Pauses pauses,
+            SilenceClock silenceClock,
             Function<List<Claim>, Mono<RenewalResult>> batch) {
-        this.pauses = pauses;
+        this.silenceClock = silenceClock;
         this.connection = connection;
         this.names = names;
         this.batch = batch;
@@ -64,7 +64,7 @@ final class Renewal {
                                     .onErrorResume(error -> Mono.just(refused(part, error))),
                             batches.size(),
                             1)
-                    .takeUntilOther(pauses.silence(patience(held)))
+                    .takeUntilOther(silenceClock.silence(patience(held)))
                     .reduce(UNKNOWN, RenewalResult::and)
                     // A part that failed says nothing about the others, unless there is no other.
                     .flatMap(known ->

@@ -3,7 +3,7 @@ package io.github.reactivelock.redis;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
 import java.util.Arrays;
@@ -63,11 +63,11 @@ final class ScriptCalls {
         if (!isPassing(keys, error)) {
             return explained(keys, error);
         }
-        Pauses pauses = Pauses.ofThisProcess();
-        long until = pauses.now() + PASSING.toNanos();
+        SilenceClock silenceClock = SilenceClock.ofThisProcess();
+        long until = silenceClock.now() + PASSING.toNanos();
         Retry retries = EndlessRetry.after(PASSING_PAUSE, LONGEST_PASSING_PAUSE)
-                .filter(last -> isPassing(keys, last) && pauses.now() - until < 0);
-        Disposable counting = pauses.after(PASSING, () -> {}); // the clock goes on while somebody waits for it
+                .filter(last -> isPassing(keys, last) && silenceClock.now() - until < 0);
+        Disposable counting = silenceClock.after(PASSING, () -> {}); // the clock goes on while somebody waits for it
         return Mono.delay(PASSING_PAUSE, DriverThreads.timer())
                 .then(connection.eval(script, keys, arguments).retryWhen(retries))
                 .doFinally(end -> counting.dispose())

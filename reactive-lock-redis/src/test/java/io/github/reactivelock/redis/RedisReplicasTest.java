@@ -6,7 +6,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.Signal;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +34,7 @@ class RedisReplicasTest {
                 },
                 () -> "fake:1",
                 Duration.ofSeconds(1),
-                Pauses.ofThisProcess());
+                SilenceClock.ofThisProcess());
         List<Claim> claims = List.of(new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE));
 
         StepVerifier.create(replicas.renew(claims)).verifyError(NoClassDefFoundError.class);
@@ -48,7 +48,7 @@ class RedisReplicasTest {
         VirtualTimeScheduler timer = VirtualTimeScheduler.create();
         Sinks.One<RenewalResult> answer = Sinks.one();
         RedisReplicas replicas = new RedisReplicas(
-                claims -> answer.asMono(), () -> "fake:1", Duration.ofSeconds(1), new Pauses(clock::get, timer));
+                claims -> answer.asMono(), () -> "fake:1", Duration.ofSeconds(1), new SilenceClock(clock::get, timer));
         Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
 
         CompletableFuture<RenewalResult> renewal =
@@ -68,7 +68,7 @@ class RedisReplicasTest {
     @Test
     void aPushedGrantHasItsOwnClaimAskAndNoOther() {
         RedisReplicas replicas = new RedisReplicas(
-                claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), Pauses.ofThisProcess());
+                claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), SilenceClock.ofThisProcess());
         Claim claim = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.QUEUE);
         Mono<ClaimResult> queued = Mono.just(new ClaimResult.Queued(Duration.ofSeconds(1)));
         StepVerifier.create(replicas.asked(claim, queued)).expectNextCount(1).verifyComplete();
@@ -84,7 +84,7 @@ class RedisReplicasTest {
     @Test
     void aQueuedTryAsksWhenItsGrantIsPushedAndARefusedOneNot() {
         RedisReplicas replicas = new RedisReplicas(
-                claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), Pauses.ofThisProcess());
+                claims -> Mono.never(), () -> "fake:1", Duration.ofSeconds(1), SilenceClock.ofThisProcess());
         Claim queued = new Claim("k", "id.0", "owner", Duration.ofSeconds(1), Claim.Mode.TRY);
         Claim busy = new Claim("k", "id.1", "owner", Duration.ofSeconds(1), Claim.Mode.TRY);
         Mono<ClaimResult> behind = Mono.just(new ClaimResult.Queued(Duration.ofSeconds(1)));

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.RenewalResult;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,7 @@ class RenewalTest {
                 }
             },
             new KeyLayout("reactivelock", 0),
-            new Pauses(clock::get, timer),
+            new SilenceClock(clock::get, timer),
             claims -> claims.get(0).key().equals("late") ? late.asMono() : Mono.just(renewed("soon")));
 
     private static RenewalResult renewed(String id) {

@@ -6,7 +6,7 @@ import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.spi.RenewalResult;
 import io.github.reactivelock.spi.support.LateId;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +56,7 @@ class SharedQuestionsTest {
                 }),
                 () -> "fake:1",
                 Duration.ofSeconds(1),
-                Pauses.ofThisProcess());
+                SilenceClock.ofThisProcess());
 
         replicas.renew(List.of(claim)).block(LIMIT);
 

@@ -11,7 +11,7 @@ interface Running {
     /** Ends it without asking, as {@code kill -9} does. */
     void kill();
 
-    /** Pauses it, with its connections open, until {@link #resume()}. */
+    /** SilenceClock it, with its connections open, until {@link #resume()}. */
     void pause();
 
     void resume();

@@ -4,7 +4,7 @@ import io.github.reactivelock.redis.Patience;
 import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
@@ -97,7 +97,7 @@ final class Link {
     private final Opener opener;
     private final long patience;
     private final User user;
-    private final Pauses pauses;
+    private final SilenceClock silenceClock;
     private final Patience replacing = new Patience();
     private State state = State.IDLE;
     /** While there is no connection: how long there was none is counted without the pauses of this process. */
@@ -119,16 +119,16 @@ final class Link {
      * @param patience how long an interruption may last before it counts as a refusal
      */
     Link(ContextInternal context, Opener opener, Duration patience, User user) {
-        this(context, opener, patience, user, Pauses.ofThisProcess());
+        this(context, opener, patience, user, SilenceClock.ofThisProcess());
     }
 
     /** By another clock. */
-    Link(ContextInternal context, Opener opener, Duration patience, User user, Pauses pauses) {
+    Link(ContextInternal context, Opener opener, Duration patience, User user, SilenceClock silenceClock) {
         this.context = context;
         this.opener = opener;
         this.patience = patience.toNanos();
         this.user = user;
-        this.pauses = pauses;
+        this.silenceClock = silenceClock;
     }
 
     /** Sends over a connection that was {@linkplain User#opened opened} and is watched from then on. */
@@ -154,7 +154,7 @@ final class Link {
         if (state == State.IDLE) {
             become(State.OPENING);
             wasOpen = false;
-            missingSince = pauses.now();
+            missingSince = silenceClock.now();
             pause = FIRST_PAUSE;
             open();
         }
@@ -204,7 +204,7 @@ final class Link {
     /** A pause of this process does not count as the server's silence. */
     private void await(Opening opening, BiConsumer<@Nullable RedisConnection, @Nullable Throwable> outcome) {
         Promise<RedisConnection> first = Promise.promise();
-        Disposable limit = pauses.after(
+        Disposable limit = silenceClock.after(
                 Duration.ofMillis(LONGEST_OPENING),
                 () -> first.tryFail(
                         new TimeoutException("no connection within " + LONGEST_OPENING + " ms, and no word why")));
@@ -302,7 +302,7 @@ final class Link {
             become(State.IDLE);
         } else {
             become(State.PAUSING);
-            missingSince = pauses.now();
+            missingSince = silenceClock.now();
             retry();
         }
         user.interrupted();
@@ -329,7 +329,7 @@ final class Link {
      * had.
      */
     private boolean isWaitedFor(Throwable error) {
-        long missing = pauses.now() - missingSince;
+        long missing = silenceClock.now() - missingSince;
         return wasOpen
                 ? missing < patience
                 : RedisRefusal.of(error) == RedisRefusal.PASSES && missing < LONGEST_PASSING;
@@ -339,7 +339,7 @@ final class Link {
         boolean missing = next == State.OPENING || next == State.PAUSING;
         Disposable counted = counting;
         if (missing && counted == null) {
-            counting = pauses.count();
+            counting = silenceClock.count();
         } else if (!missing && counted != null) {
             counted.dispose();
             counting = null;

@@ -2,7 +2,7 @@ package io.github.reactivelock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
@@ -29,7 +29,7 @@ class LinkTest {
     private final Vertx vertx = Vertx.vertx();
     private final VirtualTimeScheduler timer = VirtualTimeScheduler.create();
     private final AtomicLong clock = new AtomicLong();
-    private final Pauses pauses = new Pauses(clock::get, timer);
+    private final SilenceClock silenceClock = new SilenceClock(clock::get, timer);
     private final AtomicInteger tries = new AtomicInteger();
     private final CompletableFuture<Integer> triesUntilRefused = new CompletableFuture<>();
 
@@ -42,7 +42,7 @@ class LinkTest {
     void aPauseOfTheProcessIsNoPartOfAnInterruption() throws Exception {
         ContextInternal context = (ContextInternal) vertx.getOrCreateContext();
         Link[] link = new Link[1];
-        link[0] = new Link(context, new Opener(this::next, false), PATIENCE, new BreaksAtOnce(link), pauses);
+        link[0] = new Link(context, new Opener(this::next, false), PATIENCE, new BreaksAtOnce(link), silenceClock);
         context.runOnContext(now -> link[0].want());
 
         assertThat(triesUntilRefused.get(60, TimeUnit.SECONDS))

@@ -5,7 +5,7 @@ import io.github.reactivelock.spi.support.Departures.Rank;
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.EndlessRetry;
 import io.github.reactivelock.spi.support.FireAndForget;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.spi.support.Silence;
 import io.github.reactivelock.spi.support.Together;
 import java.io.IOException;
@@ -70,7 +70,7 @@ final class Connection {
 
     private static final int LONGEST_USUAL_NAME = 96;
 
-    private static final Pauses PAUSES = Pauses.ofThisProcess();
+    private static final SilenceClock PAUSES = SilenceClock.ofThisProcess();
 
     private final ClientSource source;
     private final ZooKeeperBackendOptions options;
@@ -157,7 +157,7 @@ final class Connection {
         private final Rank rank;
         private final Function<AsyncCuratorFramework, CompletionStage<T>> command;
         private final MonoSink<Answer<T>> asker;
-        /** When the first try of the command left, by the clock of {@link Pauses}. */
+        /** When the first try of the command left, by the clock of {@link SilenceClock}. */
         private final AtomicReference<@Nullable Long> firstLeftAt;
 
         private final AtomicBoolean over = new AtomicBoolean();

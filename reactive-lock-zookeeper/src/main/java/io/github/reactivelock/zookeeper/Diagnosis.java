@@ -1,7 +1,7 @@
 package io.github.reactivelock.zookeeper;
 
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -42,7 +42,7 @@ final class Diagnosis {
 
     private static Mono<String> ask(InetSocketAddress server, Duration patience) {
         String name = server.getHostString() + ":" + server.getPort();
-        return Pauses.ofThisProcess()
+        return SilenceClock.ofThisProcess()
                 .timeout(
                         DriverThreads.calling(() -> answer(server.getHostString(), server.getPort(), patience)),
                         patience,

@@ -9,7 +9,7 @@ import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.FireAndForget;
 import io.github.reactivelock.spi.support.FirstAnswer;
 import io.github.reactivelock.spi.support.LateId;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.Share;
@@ -264,7 +264,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
             FireAndForget.run("closing a ZooKeeper lock backend", end);
             return connection.isOurs()
                     ? end
-                    : Pauses.ofThisProcess().timeout(end, REMOVING, Mono.fromRunnable(this::endSignals));
+                    : SilenceClock.ofThisProcess().timeout(end, REMOVING, Mono.fromRunnable(this::endSignals));
         });
     }
 

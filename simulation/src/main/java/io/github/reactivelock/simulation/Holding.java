@@ -70,7 +70,7 @@ final class Holding {
     }
 
     /** Whether its permits may go to flows of that client that wait for more of the same. */
-    boolean isOfTheLineOf(String refused) {
+    boolean isOfThePermitsOf(String refused) {
         return Simulated.isOfAPermitQueue(handle)
                 && claim().startsWith(refused.substring(0, refused.lastIndexOf('.') + 1));
     }

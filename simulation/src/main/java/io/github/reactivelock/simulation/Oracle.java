@@ -303,7 +303,7 @@ final class Oracle {
         } else if (!options.share().isWhole()
                 && !options.share().equals(Share.ONE)
                 && lock(key).inside.stream()
-                        .anyMatch(hold -> hold.isOfTheLineOf(refusal.claim)
+                        .anyMatch(hold -> hold.isOfThePermitsOf(refusal.claim)
                                 && hold.share.equals(options.share())
                                 && hold.isHeld())) {
             availability.refused(refusal);

@@ -10,7 +10,10 @@ public final class ClaimOptions {
 
     private ClaimOptions() {}
 
-    /** The claim to ask the store for; a lock that is not renewed stays taken for the lease and then for the delay. */
+    /**
+     * The claim to ask the store for; a lock that is not renewed stays taken for the lease and then for the delay. One
+     * without retention asks nothing more of the store (rule 10 of {@code docs/design/retention.md}).
+     */
     public static Claim claim(LockOptions options, String key, String id, String owner, Claim.Mode mode) {
         return new Claim(
                 key,

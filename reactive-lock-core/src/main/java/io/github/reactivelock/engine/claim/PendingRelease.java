@@ -156,11 +156,11 @@ public final class PendingRelease implements Gate.Question {
         if (number != OVER) {
             failed(number, services.gate.silence(claim.key()));
         }
-        tickInLine(now);
+        tickAtGate(now);
     }
 
     /** It stays there until the lease is over, but the caller gets the failure now. */
-    private void tickInLine(long now) {
+    private void tickAtGate(long now) {
         @Nullable Outcome told;
         Throwable standstill;
         boolean last;
@@ -194,7 +194,7 @@ public final class PendingRelease implements Gate.Question {
 
     private void confirmed(Boolean owned) {
         if (!owned && keptUntil != Timing.NEVER) { // it may have a place in the queue that no flow keeps
-            boolean unused = again();
+            again();
         }
         Outcome told = settle();
         if (told != null && owned) {

@@ -173,7 +173,7 @@ public final class Queries {
                 .onErrorStop();
     }
 
-    /** What is only kept is called back; that may fail, and the release is awaited even so. */
+    /** What is only kept is called back (rule 9 of retention); that may fail, and the release is awaited even so. */
     private Mono<Void> recalled(LockInfo.Held held) {
         return held.recallable()
                 ? connected()

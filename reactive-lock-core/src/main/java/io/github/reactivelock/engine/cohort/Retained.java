@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A claim that no flow needs and that is kept for the next one. Nothing renews it, and it ends without a word: idle is
- * not held. It stands for one member of its key, as the hold did before it.
+ * not held ({@code docs/design/retention.md}, rule 1). It stands for one member of its key, as the hold did before it.
  */
 final class Retained implements Phase {
 
@@ -81,6 +81,7 @@ final class Retained implements Phase {
         return grant.staysUntil() - Timing.BEFORE_A_DEADLINE;
     }
 
+    /** Rule 4: one that names another claim changes nothing. */
     @Override
     public void recalled(String claimId) {
         if (grant.claim.id().equals(claimId)) {

@@ -12,8 +12,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client keeps idle, the oldest first and no more than so many, and the keys that were called back lately, which
- * are not kept. Safe for use from any thread; {@code synchronized} guards two tables and nothing slower.
+ * What a client keeps idle, the oldest first and no more than so many (rule 7 of {@code docs/design/retention.md}), and
+ * the keys that were called back lately, which are not kept. Safe for use from any thread; {@code synchronized} guards
+ * two tables and nothing slower.
  */
 final class Retention {
 
@@ -42,7 +43,7 @@ final class Retention {
         this.userCallbacks = userCallbacks;
     }
 
-    /** Whether the key may be kept now that a claim is done with that was not called back; counts that. */
+    /** Rule 6: whether the key may be kept now that a claim is done with that was not called back; counts that. */
     synchronized boolean admits(String key) {
         CalledBack known = calledBack.get(key);
         return (known == null || ++known.taken >= known.needed) && most > 0;

@@ -69,7 +69,7 @@ public final class AcquireWaiter extends Waiter implements Subscription {
     @Override
     public void cancel() {
         if (STATE.getAndSet(this, FlowState.DONE) == FlowState.WAITING) {
-            leaveLine();
+            leaveQueue();
             tellCancelled();
         }
     }

@@ -100,7 +100,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
     final void stopAcquiring() {
         Waiter last = waiting;
         if (last == this) {
-            leaveLine();
+            leaveQueue();
         } else {
             last.cancelWait();
         }
@@ -162,7 +162,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         if (count == keys.size()) {
             return now;
         }
-        boolean unused = move(FlowState.GRANTED, FlowState.TAKING);
+        move(FlowState.GRANTED, FlowState.TAKING);
         acquireNext();
         return null;
     }

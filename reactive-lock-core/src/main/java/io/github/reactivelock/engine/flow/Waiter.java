@@ -336,7 +336,7 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     /** Does nothing if the turn has come already and a grant is under way. */
     final void cancelWait() {
         if (stopWaiting(FlowState.OVER)) {
-            leaveLine();
+            leaveQueue();
             tellCancelled();
         }
     }
@@ -350,7 +350,7 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     }
 
     /** Called by the thread that ended the wait without a grant. */
-    final void leaveLine() {
+    final void leaveQueue() {
         disarm();
         Queue joined = queue;
         if (joined != null) {

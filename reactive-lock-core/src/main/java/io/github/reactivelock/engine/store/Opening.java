@@ -94,7 +94,7 @@ public final class Opening {
             @Override
             public Mono<Boolean> question() {
                 Mono<Boolean> ready = gate.backend.ready().thenReturn(true);
-                return gate.timing.pauses.timeout(ready, LONGEST, Mono.just(false)); // it may be lost for good
+                return gate.timing.silenceClock.timeout(ready, LONGEST, Mono.just(false)); // it may be lost for good
             }
 
             @Override

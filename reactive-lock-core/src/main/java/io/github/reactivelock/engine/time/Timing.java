@@ -5,7 +5,7 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.Settings;
 import io.github.reactivelock.engine.user.OwnThread;
 import io.github.reactivelock.spi.support.OwnScheduler;
-import io.github.reactivelock.spi.support.Pauses;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.spi.support.SuspendClock;
 import java.time.Duration;
 import java.util.Objects;
@@ -64,7 +64,7 @@ public final class Timing {
     private final AtomicLong tickNanos = new AtomicLong(Long.MAX_VALUE);
     private final Disposable.Swap ticker = Disposables.swap();
     /** What the silence of a store is measured by: it stands still while this process gets no turn. */
-    public final Pauses pauses;
+    public final SilenceClock silenceClock;
 
     private final Disposable.Swap counting = Disposables.swap();
 
@@ -78,7 +78,7 @@ public final class Timing {
         this.timer = ownTimer == null ? Objects.requireNonNull(given) : ownTimer;
         // A tick that takes long, with very many locks, is no pause of the process: another thread counts, where there
         // is one.
-        this.pauses = given == null ? Pauses.ofThisProcess() : new Pauses(settings.nanoClock(), given);
+        this.silenceClock = given == null ? SilenceClock.ofThisProcess() : new SilenceClock(settings.nanoClock(), given);
         this.onTick = guarded(() -> {
             nowForCertain();
             onTick.run();
@@ -103,12 +103,12 @@ public final class Timing {
      * silent.
      */
     public long silentNow() {
-        return pauses.now();
+        return silenceClock.now();
     }
 
     /** An answer that does not come in time is an error that names the silence. Cold. */
     public <T> Mono<T> answeredIn(Duration limit, Mono<T> question, Supplier<? extends Throwable> silence) {
-        return pauses.timeout(question, limit, Mono.error(silence));
+        return silenceClock.timeout(question, limit, Mono.error(silence));
     }
 
     public Duration since(long then) {
@@ -126,7 +126,7 @@ public final class Timing {
 
     /**
      * Refuses options that contradict each other, or whose lease is used up by the margin before a flow could work
-     * under it.
+     * under it; which locks may be kept is rule 8 of {@code docs/design/retention.md}.
      */
     public LockOptions fitting(LockOptions options) {
         return fitting(options, marginShare, marginFixed);
@@ -212,7 +212,7 @@ public final class Timing {
         while (wanted < current) {
             if (tickNanos.compareAndSet(current, wanted)) {
                 if (current == Long.MAX_VALUE) {
-                    counting.update(pauses.count());
+                    counting.update(silenceClock.count());
                 }
                 startTick();
                 return;

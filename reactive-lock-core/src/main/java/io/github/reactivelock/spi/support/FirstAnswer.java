@@ -38,7 +38,7 @@ public final class FirstAnswer {
             Duration opening, Supplier<? extends Mono<?>> question, Predicate<Throwable> isSilence) {
         return new FirstAnswer(() -> Mono.defer(() -> {
             AtomicBoolean over = new AtomicBoolean();
-            Disposable end = Pauses.ofThisProcess().after(opening, () -> over.set(true));
+            Disposable end = SilenceClock.ofThisProcess().after(opening, () -> over.set(true));
             return question.get()
                     .retryWhen(Retry.indefinitely().filter(error -> isSilence.test(error) && !over.get()))
                     .doFinally(signal -> end.dispose());

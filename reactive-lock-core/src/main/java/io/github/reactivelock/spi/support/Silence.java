@@ -4,27 +4,27 @@ import java.time.Duration;
 import reactor.core.publisher.Mono;
 
 /**
- * For how long a server has answered nothing at all, by the clock of {@link Pauses}. A command that stands behind
+ * For how long a server has answered nothing at all, by the clock of {@link SilenceClock}. A command that stands behind
  * others waits for as long as any is answered, and no longer. Safe for use from any thread.
  */
 public final class Silence {
 
-    private final Pauses pauses;
+    private final SilenceClock silenceClock;
     private volatile long answeredAt;
 
     /** It has answered just now. */
     public Silence() {
-        this(Pauses.ofThisProcess());
+        this(SilenceClock.ofThisProcess());
     }
 
-    Silence(Pauses pauses) {
-        this.pauses = pauses;
-        this.answeredAt = pauses.now();
+    Silence(SilenceClock silenceClock) {
+        this.silenceClock = silenceClock;
+        this.answeredAt = silenceClock.now();
     }
 
     /** The server itself has answered, if perhaps by a refusal. */
     public void answered() {
-        answeredAt = pauses.now();
+        answeredAt = silenceClock.now();
     }
 
     /**
@@ -35,8 +35,8 @@ public final class Silence {
      */
     public Mono<Void> of(Duration limit) {
         return Mono.defer(() -> {
-            long since = pauses.now();
-            return Mono.defer(() -> pauses.silence(left(since, limit)))
+            long since = silenceClock.now();
+            return Mono.defer(() -> silenceClock.silence(left(since, limit)))
                     .repeat(() -> !left(since, limit).isZero())
                     .then();
         });
@@ -44,7 +44,7 @@ public final class Silence {
 
     private Duration left(long since, Duration limit) {
         long last = answeredAt;
-        long silent = pauses.now() - (last - since > 0 ? last : since);
+        long silent = silenceClock.now() - (last - since > 0 ? last : since);
         return Duration.ofNanos(Math.max(0, limit.toNanos() - silent));
     }
 }

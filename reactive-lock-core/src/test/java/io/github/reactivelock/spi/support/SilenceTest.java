@@ -14,7 +14,7 @@ class SilenceTest {
 
     private final VirtualTimeScheduler timer = VirtualTimeScheduler.create();
     private final AtomicLong clock = new AtomicLong();
-    private final Silence silence = new Silence(new Pauses(clock::get, timer));
+    private final Silence silence = new Silence(new SilenceClock(clock::get, timer));
     private final AtomicLong verdicts = new AtomicLong();
 
     private void runFor(long millis) {

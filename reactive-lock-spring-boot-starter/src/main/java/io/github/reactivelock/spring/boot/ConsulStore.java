@@ -26,7 +26,7 @@ final class ConsulStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        StoreUrl parts = StoreUrl.of(url).orElseGet(() -> new StoreUrl("consul", null, url, ""));
+        ConfiguredUrl parts = ConfiguredUrl.of(url).orElseGet(() -> new ConfiguredUrl("consul", null, url, ""));
         String scheme = parts.name().matches("consuls|https") ? "https://" : "http://";
         String agents =
                 parts.eachHost().stream().map(host -> scheme + host).collect(Collectors.joining(",")) + parts.rest();

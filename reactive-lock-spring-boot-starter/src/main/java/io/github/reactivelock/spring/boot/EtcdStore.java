@@ -43,7 +43,7 @@ final class EtcdStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        StoreUrl parts = StoreUrl.of(url).orElseGet(() -> new StoreUrl("http", null, url, ""));
+        ConfiguredUrl parts = ConfiguredUrl.of(url).orElseGet(() -> new ConfiguredUrl("http", null, url, ""));
         // One scheme for all, as the command line has it, or one for each.
         String scheme = parts.name().equals("https") ? "https://" : "http://";
         if (parts.login() == null) {

@@ -62,7 +62,7 @@ final class R2dbcStore implements StoreSource {
 
     /** The command line takes the address of a database without "r2dbc:" too, and a password with an at sign. */
     static String asR2dbc(String url) {
-        return StoreUrl.of(url)
+        return ConfiguredUrl.of(url)
                 .filter(one -> one.login() != null || !one.name().startsWith("r2dbc"))
                 .map(one -> one.text(
                         one.name().startsWith("r2dbc")

@@ -59,12 +59,12 @@ final class RedisStore implements StoreSource {
                     .map(node -> LettuceLockBackend.connect(escaped(node), options))
                     .toArray(QuorumNode[]::new));
         }
-        Optional<StoreUrl> several =
-                StoreUrl.of(url).filter(one -> SEVERAL.matcher(one.name()).matches());
+        Optional<ConfiguredUrl> several =
+                ConfiguredUrl.of(url).filter(one -> SEVERAL.matcher(one.name()).matches());
         if (several.isEmpty()) {
             return LettuceLockBackend.connect(escaped(url), options);
         }
-        StoreUrl cluster = several.get();
+        ConfiguredUrl cluster = several.get();
         String[] schemeAndKind = cluster.name().split("-", -1);
         List<String> servers = cluster.eachHost().stream()
                 .map(host -> cluster.text(schemeAndKind[0], host))
@@ -75,7 +75,7 @@ final class RedisStore implements StoreSource {
     }
 
     private static String escaped(String url) {
-        return StoreUrl.of(url)
+        return ConfiguredUrl.of(url)
                 .filter(one -> one.login() != null && !one.login().password().isEmpty())
                 .map(one -> one.text(one.name(), one.hosts()))
                 .orElse(url);

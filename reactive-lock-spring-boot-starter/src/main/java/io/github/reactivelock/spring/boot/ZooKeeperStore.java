@@ -37,7 +37,7 @@ final class ZooKeeperStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        StoreUrl parts = StoreUrl.of(url).orElseGet(() -> new StoreUrl("zookeeper", null, url, ""));
+        ConfiguredUrl parts = ConfiguredUrl.of(url).orElseGet(() -> new ConfiguredUrl("zookeeper", null, url, ""));
         String path = parts.rest().equals("/") ? "" : parts.rest();
         ZooKeeperBackendOptions options = options(properties);
         return ZooKeeperLockBackend.connect(

@@ -16,13 +16,13 @@ import reactor.util.context.ContextView;
  * What an application puts around a factory, at any depth: wrappers, a pool, Spring's proxy; and the transactions of
  * Spring around a call, recognised by name, because this library does not depend on Spring.
  */
-final class Surroundings {
+final class Wrappers {
 
     private static final String CONTEXT = "org.springframework.transaction.reactive.TransactionContext";
     private static final String PROXY = "org.springframework.r2dbc.connection.TransactionAwareConnectionFactoryProxy";
     private static final String LENT = "io.r2dbc.pool.PooledConnection";
 
-    private Surroundings() {}
+    private Wrappers() {}
 
     /** The thing itself and what it wraps, outermost first. */
     private static List<Object> layers(Object outermost) {

@@ -14,7 +14,7 @@ import reactor.util.retry.Retry;
  * stopped for example. Another write to that key shuts out all questions from before, so that what they made is there
  * by then, or never will be. Safe for use from any thread.
  */
-final class Gate {
+final class ClaimGate {
 
     /** How often a question is put again that others shut out. */
     private static final int TRIES = 8;
@@ -28,7 +28,7 @@ final class Gate {
     /** What is written never twice, because the same text would be no new write. */
     private final AtomicLong writes = new AtomicLong();
 
-    Gate(ClaimKeys keys, Supplier<String> name) {
+    ClaimGate(ClaimKeys keys, Supplier<String> name) {
         this.keys = keys;
         this.name = name;
     }

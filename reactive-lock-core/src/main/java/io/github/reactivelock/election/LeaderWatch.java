@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
  * also waited for by {@code awaitRelease}, which looks again then. That is not believed for a whole term: a look at a
  * quorum may be torn, and an owner whom the events never ended is not told of again. So another look follows.
  */
-final class Observer {
+final class LeaderWatch {
 
     private final Flux<LockEvent> events;
     private final Mono<Void> release;
@@ -25,7 +25,7 @@ final class Observer {
     private final Supplier<Backoff> backoff;
     private final Supplier<Instant> clock;
 
-    Observer(LockClient locks, String key, Supplier<Backoff> backoff, Supplier<Instant> clock) {
+    LeaderWatch(LockClient locks, String key, Supplier<Backoff> backoff, Supplier<Instant> clock) {
         this.events = locks.events(key);
         this.release = locks.awaitRelease(key);
         this.look = locks.inspect(key);

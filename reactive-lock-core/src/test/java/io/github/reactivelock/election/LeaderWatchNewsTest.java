@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class ObserverNewsTest {
+class LeaderWatchNewsTest {
 
-    private final Observer.News news = new Observer.News();
+    private final LeaderWatch.News news = new LeaderWatch.News();
 
     private static LockEvent held(String owner, long term) {
         return new LockEvent.Snapshot(new LockInfo.Held("k", owner, term, Duration.ofSeconds(9), 0, null, List.of()));

@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  * @param prompt asks for the password
  * @param onInterrupt takes what is to be done on Ctrl-C
  */
-record Surroundings(Map<String, String> environment, Supplier<String> prompt, Consumer<Runnable> onInterrupt) {
+record Environment(Map<String, String> environment, Supplier<String> prompt, Consumer<Runnable> onInterrupt) {
 
     static final String STORE = "REACTIVE_LOCK_STORE";
     static final String PASSWORD = "REACTIVE_LOCK_PASSWORD";
 
     /** Those of a process. */
-    static Surroundings real() {
-        return new Surroundings(
+    static Environment real() {
+        return new Environment(
                 System.getenv(),
-                Surroundings::askedFor,
+                Environment::askedFor,
                 task -> Runtime.getRuntime().addShutdownHook(new Thread(task, "reactive-lock-interrupted")));
     }
 

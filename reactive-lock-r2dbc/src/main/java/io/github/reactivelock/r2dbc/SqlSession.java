@@ -20,9 +20,9 @@ import reactor.core.publisher.Mono;
  * One connection for one command of ours. A parameter may be a list of keys, of ids or of numbers; all lists of a
  * statement are as long as the shortest, or twice as long where they are pairs.
  */
-final class Session {
+final class SqlSession {
 
-    private static final Logger log = LoggerFactory.getLogger(Session.class);
+    private static final Logger log = LoggerFactory.getLogger(SqlSession.class);
     private static final List<String> BEGIN =
             List.of("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION");
     private static final List<String> END = List.of("COMMIT");
@@ -31,7 +31,7 @@ final class Session {
     private final Sql sql;
     private volatile boolean clean = true;
 
-    Session(Connection connection, Sql sql) {
+    SqlSession(Connection connection, Sql sql) {
         this.connection = connection;
         this.sql = sql;
     }

@@ -12,7 +12,7 @@ import reactor.core.publisher.FluxSink;
  * Locks that this backend watches, and of each the last event that its listener has seen: an event after that keeps the
  * listener from sleeping. Safe for use from any thread.
  */
-final class Watched {
+final class WatchedLocks {
 
     /** One lock with its watchers. */
     private static final class Mark {

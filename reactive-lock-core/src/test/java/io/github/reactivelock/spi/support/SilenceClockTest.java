@@ -8,13 +8,13 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-class PausesTest {
+class SilenceClockTest {
 
     private static final Duration STEP = Duration.ofMillis(10);
 
     private final VirtualTimeScheduler timer = VirtualTimeScheduler.create();
     private final AtomicLong clock = new AtomicLong();
-    private final Pauses pauses = new Pauses(clock::get, timer);
+    private final SilenceClock silenceClock = new SilenceClock(clock::get, timer);
     private final AtomicLong verdicts = new AtomicLong();
 
     /** Time in which the process gets its turns. */
@@ -32,7 +32,7 @@ class PausesTest {
     }
 
     private Disposable judgeAfter(long millis) {
-        return pauses.after(Duration.ofMillis(millis), verdicts::incrementAndGet);
+        return silenceClock.after(Duration.ofMillis(millis), verdicts::incrementAndGet);
     }
 
     @Test

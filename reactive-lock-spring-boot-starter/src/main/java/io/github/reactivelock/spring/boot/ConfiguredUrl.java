@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param hosts with commas between them
  * @param rest path, query and fragment, with the signs that they begin with
  */
-record StoreUrl(String name, @Nullable Login login, String hosts, String rest) {
+record ConfiguredUrl(String name, @Nullable Login login, String hosts, String rest) {
 
     /** The login ends at the last at sign before the hosts, so that a password may have one. */
     private static final Pattern FORM = Pattern.compile(
@@ -27,7 +27,7 @@ record StoreUrl(String name, @Nullable Login login, String hosts, String rest) {
     record Login(String user, String password) {}
 
     /** Empty for what is no URL: the driver says what it thinks of that. */
-    static Optional<StoreUrl> of(String text) {
+    static Optional<ConfiguredUrl> of(String text) {
         Matcher form = FORM.matcher(text);
         if (!form.matches()) {
             return Optional.empty();
@@ -35,7 +35,7 @@ record StoreUrl(String name, @Nullable Login login, String hosts, String rest) {
         String user = form.group("user");
         String password = form.group("password");
         Login login = user == null ? null : new Login(decoded(user), password == null ? "" : decoded(password));
-        return Optional.of(new StoreUrl(form.group("name"), login, form.group("hosts"), form.group("rest")));
+        return Optional.of(new ConfiguredUrl(form.group("name"), login, form.group("hosts"), form.group("rest")));
     }
 
     List<String> eachHost() {

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
 /** A connection to a store for one question, closed also when Ctrl-C comes in between. */
-final class Session implements AutoCloseable {
+final class StoreSession implements AutoCloseable {
 
     /** The store did not let itself be connected, or asked, within the time given. */
     static final class Silence extends RuntimeException {
@@ -33,7 +33,7 @@ final class Session implements AutoCloseable {
     private final Duration timeout;
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    Session(LockBackend backend, Duration timeout) {
+    StoreSession(LockBackend backend, Duration timeout) {
         this.client = LockClient.builder(backend).commandTimeout(share(timeout)).build();
         this.timeout = timeout;
     }
@@ -58,12 +58,12 @@ final class Session implements AutoCloseable {
     }
 
     /** Connects and asks. */
-    ExitCode ask(Mono<ExitCode> question, Surroundings surroundings) {
+    ExitCode ask(Mono<ExitCode> question, Environment environment) {
         CompletableFuture<ExitCode> answer = connected()
                 .timeout(timeout, Mono.error(() -> new Silence(timeout)))
                 .then(question)
                 .toFuture();
-        surroundings.onInterrupt().accept(() -> {
+        environment.onInterrupt().accept(() -> {
             cancel(answer);
             awaitClosed();
         });

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Claims that an agent carries out after they were given up, because it was stopped meanwhile for example. */
-class GateTest extends Fixture {
+class ClaimGateTest extends Fixture {
 
     /** The first agent gets half of it before the next one is asked. */
     private static final Duration TIMEOUT = Duration.ofSeconds(8);

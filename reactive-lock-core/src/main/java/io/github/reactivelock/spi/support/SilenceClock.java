@@ -28,14 +28,14 @@ import reactor.core.scheduler.Scheduler;
  * LATE    a beat comes in time   -> IN TIME
  * </pre>
  */
-public final class Pauses {
+public final class SilenceClock {
 
     private static final long BEAT_MILLIS = 50;
     private static final long BEAT = TimeUnit.MILLISECONDS.toNanos(BEAT_MILLIS);
     private static final long LONGEST_IN_TIME = 8 * BEAT;
     private static final long MOMENT = TimeUnit.MILLISECONDS.toNanos(250);
 
-    private static final Pauses OF_THIS_PROCESS = new Pauses(System::nanoTime, DriverThreads.timer());
+    private static final SilenceClock OF_THIS_PROCESS = new SilenceClock(System::nanoTime, DriverThreads.timer());
 
     /**
      * The last beat, the time that had counted by then, from when on it counts again, and whether that beat was late.
@@ -77,7 +77,7 @@ public final class Pauses {
      * @param clock nanoseconds, monotonic
      * @param timer runs the beats and the verdicts
      */
-    public Pauses(LongSupplier clock, Scheduler timer) {
+    public SilenceClock(LongSupplier clock, Scheduler timer) {
         this.clock = clock;
         this.timer = timer;
         this.beater = timer.createWorker();
@@ -90,7 +90,7 @@ public final class Pauses {
      *
      * @return by the machine's monotonic clock, on {@link DriverThreads#timer}
      */
-    public static Pauses ofThisProcess() {
+    public static SilenceClock ofThisProcess() {
         return OF_THIS_PROCESS;
     }
 
