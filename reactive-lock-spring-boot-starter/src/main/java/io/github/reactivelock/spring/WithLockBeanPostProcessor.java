@@ -38,7 +38,7 @@ public final class WithLockBeanPostProcessor extends AbstractBeanFactoryAwareAdv
             new DefaultPointcutAdvisor(new AnnotationMatchingPointcut(null, WithLock.class, true), methods);
 
     private final transient Set<String> locked = ConcurrentHashMap.newKeySet();
-    private volatile boolean started;
+    private transient volatile boolean started;
 
     /** For a bean definition. The container sets the bean factory. */
     public WithLockBeanPostProcessor() {
