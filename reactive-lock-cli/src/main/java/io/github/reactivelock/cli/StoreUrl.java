@@ -30,10 +30,13 @@ record StoreUrl(
         String query,
         String fragment) {
 
-    /** A user ends at the last at sign before the hosts, so that a password may have one. */
+    /**
+     * A user ends at the last at sign before the hosts, so that a password may have one. One further behind tells of a
+     * password with a slash, of which the rest would be shown as a path.
+     */
     private static final Pattern FORM = Pattern.compile(
             "(?<name>r2dbcs?:[a-z0-9:]+|[a-z0-9-]+)://(?:(?<user>[^:@/]*)(?<colon>:(?<password>[^/?#]*))?@)?"
-                    + "(?<hosts>[^/?#@]*)(?<path>/[^?#]*)?(?:\\?(?<query>[^#]*))?(?:#(?<fragment>.*))?");
+                    + "(?<hosts>[^/?#@]*)(?<path>/[^?#@]*)?(?:\\?(?<query>[^#]*))?(?:#(?<fragment>[^@]*))?");
 
     static StoreUrl parse(String text) {
         Matcher form = FORM.matcher(text);

@@ -127,4 +127,12 @@ class TextTest {
                         .password())
                 .isEqualTo(password);
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis://user:pa/ss@host", "redis://us/er:pass@host", "redis://user:pa#ss@host"})
+    void aPasswordThatLooksLikeAPathIsRefusedAndNotShown(String url) {
+        assertThatThrownBy(() -> StoreUrl.parse(url))
+                .hasMessageContaining("%-escapes")
+                .hasMessageNotContaining("ss@host");
+    }
 }

@@ -99,15 +99,25 @@ final class Agents {
     private static String uri(String address) {
         String text = address.strip();
         String whole = text.contains("://") ? text : "http://" + text;
-        URI uri = URI.create(whole.endsWith("/") ? whole.substring(0, whole.length() - 1) : whole);
+        URI uri;
+        try {
+            uri = URI.create(whole.endsWith("/") ? whole.substring(0, whole.length() - 1) : whole);
+        } catch (IllegalArgumentException repeatsIt) {
+            throw unfit(text);
+        }
         boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
         boolean hasMore = !uri.getSchemeSpecificPart().equals("//" + uri.getAuthority()) || uri.getFragment() != null;
         if (!isHttp || uri.getHost() == null || uri.getUserInfo() != null || hasMore) {
-            throw new IllegalArgumentException("an agent's address must be HOST:PORT, http://HOST:PORT or"
-                    + " https://HOST:PORT, without a user and a path, but is '" + text.replaceAll("//.*@", "//…@")
-                    + "'");
+            throw unfit(text);
         }
         return uri.getPort() >= 0 ? uri.toString() : uri + ("https".equals(uri.getScheme()) ? ":8501" : ":8500");
+    }
+
+    private static IllegalArgumentException unfit(String address) {
+        return new IllegalArgumentException("an agent's address must be HOST:PORT, http://HOST:PORT or"
+                + " https://HOST:PORT, without a user and a path, but is '"
+                + address.replaceAll("(?s)^(\\w+://)?.*@", "$1…@")
+                + "'");
     }
 
     /** The agents, for people. */

@@ -190,6 +190,9 @@ final class Json {
 
     private static void insideFields(JsonParser json, Consumer<String> field) {
         while (json.nextToken() != JsonToken.END_OBJECT) {
+            if (json.currentToken() != JsonToken.PROPERTY_NAME) {
+                throw new IllegalStateException("Consul gave an answer of an unknown form");
+            }
             String name = json.currentName();
             json.nextToken();
             field.accept(name);

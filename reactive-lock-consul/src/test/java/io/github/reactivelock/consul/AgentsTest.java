@@ -193,6 +193,11 @@ class AgentsTest extends Fixture {
         assertThatThrownBy(() -> ConsulLockBackend.connect("http://user:secret@consul:8500"))
                 .hasMessageContaining("an agent's address must be")
                 .hasMessageNotContaining("secret");
+        for (String address : List.of("user:secret@consul:8500", "http://user:secret@con sul")) {
+            assertThatThrownBy(() -> ConsulLockBackend.connect(address))
+                    .hasMessageContaining("an agent's address must be")
+                    .hasMessageNotContaining("secret");
+        }
         for (String address : List.of("redis://consul", "consul:8500/path", "http://consul?stale", "http://consul#a")) {
             assertThatThrownBy(() -> ConsulLockBackend.connect(address))
                     .hasMessageContaining("an agent's address must be");

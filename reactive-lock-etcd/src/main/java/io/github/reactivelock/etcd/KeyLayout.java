@@ -58,7 +58,11 @@ record KeyLayout(String prefix) {
     static String key(ByteSequence name) {
         String tail = tail(name);
         int slash = tail.indexOf('/');
-        return slash < 0 ? "" : KeyNames.decode(tail.substring(0, slash));
+        if (slash < 0) {
+            return "";
+        }
+        String key = KeyNames.decode(tail.substring(0, slash));
+        return KeyNames.encode(key).equals(tail.substring(0, slash)) ? key : "";
     }
 
     ByteSequence claim(KeySlot place) {

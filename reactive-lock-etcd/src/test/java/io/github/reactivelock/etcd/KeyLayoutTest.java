@@ -31,6 +31,16 @@ class KeyLayoutTest {
     }
 
     @Test
+    void aNameThatNoKeyHasIsNoLocks() {
+        assertThat(KeyLayout.key(KeyLayout.bytes("reactivelock/a%2Fb/x.0.1"))).isEqualTo("a/b");
+        for (String name : List.of("a+b", "a%2fb", "%zz")) {
+            assertThat(KeyLayout.key(KeyLayout.bytes("reactivelock/" + name + "/x.0.1")))
+                    .as(name)
+                    .isEmpty();
+        }
+    }
+
+    @Test
     void noLockIsWithinTheRangeOfAnother() {
         List<String> keys = List.of("a", "a/", "a/b", "/", "a%2F", "..", "!", "a!", "A", "\u00e9", "e\u0301");
 

@@ -202,7 +202,7 @@ final class SignalSink {
     Flux<Signal> signals() {
         Flux<Signal> told = notices == null
                 ? Flux.just(new Signal.Reconnected())
-                : notices.arriving().<Signal>mapNotNull(this::read);
+                : notices.arriving().<Signal>mapNotNull(notice -> read(notice, channel()));
         return Flux.merge(listeners.signals(), told);
     }
 
@@ -224,16 +224,21 @@ final class SignalSink {
                         .onBackpressureLatest();
     }
 
-    private @Nullable Signal read(PgNotifications.Notice notice) {
+    /** Null if it is none of ours: every user of the database may notify. */
+    static @Nullable Signal read(PgNotifications.Notice notice, String channel) {
         if (notice.isConnected()) {
             return new Signal.Reconnected();
         }
         String[] words = notice.text().split(" ", -1);
-        if (!notice.channel().equals(channel()) || words.length != 3 || !words[2].matches("\\d{1,16}")) {
+        if (!notice.channel().equals(channel) || words.length != 3 || !words[2].matches("\\d{1,16}")) {
             return null;
         }
+        long number = Long.parseLong(words[2]);
         return switch (words[0]) {
-            case GRANT -> new Signal.Grant(words[1], FencingTokens.of(Long.parseLong(words[2])));
+            case GRANT ->
+                number == 0 || number > FencingTokens.HIGHEST_NUMBER
+                        ? null
+                        : new Signal.Grant(words[1], FencingTokens.of(number));
             case RECALL -> new Signal.Recall(words[1]);
             case FORCED -> new Signal.Suspect(words[1], LossReason.FORCED);
             default -> null;

@@ -50,8 +50,7 @@ final class RedisReplies {
         return owner + RECALLABLE;
     }
 
-    private static String owner(Object kept) {
-        String name = String.valueOf(kept);
+    private static String owner(String name) {
         return name.endsWith(RECALLABLE) ? name.substring(0, name.length() - 1) : name;
     }
 
@@ -66,6 +65,9 @@ final class RedisReplies {
     /** The answer to a batch of one call, of which an error is answered with its text. */
     @SuppressWarnings("unchecked") // an array of the script's
     static List<Object> only(List<Object> reply) {
+        if (reply.isEmpty()) {
+            throw strange(reply);
+        }
         Object answer = reply.get(0);
         if (answer instanceof String error) {
             throw new IllegalStateException(error);
@@ -99,7 +101,7 @@ final class RedisReplies {
     }
 
     static Vote vote(Claim claim, List<Object> reply) {
-        int outcome = (int) number(reply, 0);
+        int outcome = small(reply, 0);
         ClaimResult result = switch (outcome) {
             case 1 -> new ClaimResult.Granted(fencingToken(number(reply, 1)), claim.lease());
             case 2 -> new ClaimResult.Queued(Duration.ofMillis(number(reply, 1)));
@@ -109,7 +111,7 @@ final class RedisReplies {
         long firstWaiting = number(reply, 4);
         return new Vote(
                 result,
-                String.valueOf(reply.get(2)),
+                text(reply, 2),
                 Duration.ofSeconds(number(reply, 3)),
                 firstWaiting < 0 ? Vote.NOBODY : firstWaiting,
                 reply.size() > 5 ? String.valueOf(reply.get(5)) : "",
@@ -127,7 +129,7 @@ final class RedisReplies {
                 refused.put(id, new IllegalStateException(error));
                 continue;
             }
-            int outcome = (int) number(reply, i);
+            int outcome = small(reply, i);
             switch (outcome) {
                 case 1 -> renewed.add(id);
                 case 2 -> lost.put(id, LossReason.EXPIRED);
@@ -158,33 +160,36 @@ final class RedisReplies {
             return new LockInfo.Free(key);
         }
         boolean isShared = reply.size() > 6 && reply.get(6) instanceof Long;
-        int shown = isShared ? (int) number(reply, 8) : 0;
+        int shown = isShared ? small(reply, 8) : 0;
+        if (shown > reply.size()) {
+            throw strange(reply);
+        }
         List<LockInfo.Waiting> queue = new ArrayList<>();
         for (int i = isShared ? 9 + 4 * shown : 6; i < reply.size(); i += 2) {
-            queue.add(new LockInfo.Waiting(owner(reply.get(i)), micros(number(reply, i + 1))));
+            queue.add(new LockInfo.Waiting(owner(text(reply, i)), micros(number(reply, i + 1))));
         }
         return new LockInfo.Held(
                 key,
-                owner(reply.get(4)),
+                owner(text(reply, 4)),
                 fencingToken(number(reply, 1)),
                 Duration.ofMillis(number(reply, 2)),
                 number(reply, 3),
                 micros(number(reply, 5)),
                 queue,
                 isShared ? shares(reply, shown) : null,
-                String.valueOf(reply.get(4)).endsWith(RECALLABLE));
+                text(reply, 4).endsWith(RECALLABLE));
     }
 
     private static LockInfo.Shares shares(List<Object> reply, int shown) {
         List<LockInfo.Holder> holders = new ArrayList<>();
         for (int i = 9; i < 9 + 4 * shown; i += 4) {
             holders.add(new LockInfo.Holder(
-                    String.valueOf(reply.get(i)),
-                    (int) number(reply, i + 1),
+                    text(reply, i),
+                    small(reply, i + 1),
                     fencingToken(number(reply, i + 2)),
                     Duration.ofMillis(number(reply, i + 3))));
         }
-        return new LockInfo.Shares((int) number(reply, 6), number(reply, 7), holders);
+        return new LockInfo.Shares(small(reply, 6), number(reply, 7), holders);
     }
 
     private static Duration micros(long number) {
@@ -242,6 +247,22 @@ final class RedisReplies {
             return number;
         }
         throw strange(reply);
+    }
+
+    /** One that has no sense above a few thousand, and none below zero. */
+    private static int small(List<Object> reply, int index) {
+        long number = number(reply, index);
+        if (number < 0 || number > Integer.MAX_VALUE) {
+            throw strange(reply);
+        }
+        return (int) number;
+    }
+
+    private static String text(List<Object> reply, int index) {
+        if (index >= reply.size()) {
+            throw strange(reply);
+        }
+        return String.valueOf(reply.get(index));
     }
 
     private static IllegalStateException strange(List<Object> reply) {

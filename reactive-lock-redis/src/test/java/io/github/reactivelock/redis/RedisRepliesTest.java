@@ -50,6 +50,17 @@ class RedisRepliesTest {
         assertThatIllegalStateException().isThrownBy(() -> RedisReplies.claim(CLAIM, List.of()));
         assertThatIllegalStateException().isThrownBy(() -> RedisReplies.claim(CLAIM, List.of(0L, "1")));
         assertThatIllegalStateException().isThrownBy(() -> RedisReplies.claim(CLAIM, List.of("1")));
+        assertThatIllegalStateException().isThrownBy(() -> RedisReplies.vote(CLAIM, List.of(1L, 7L)));
+        assertThatIllegalStateException().isThrownBy(() -> RedisReplies.info("a", List.of(0L, 7L)));
+        assertThatIllegalStateException().isThrownBy(() -> RedisReplies.only(List.of()));
+    }
+
+    @Test
+    void aNumberThatOnlyEndsLikeAConfirmationConfirmsNothing() {
+        long ending = (1L << 32) + 1;
+        assertThatIllegalStateException().isThrownBy(() -> RedisReplies.renewal(List.of(CLAIM), List.of(ending)));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> RedisReplies.vote(CLAIM, List.of(ending, 7L, "run", 9L, -1L)));
     }
 
     @Test

@@ -22,7 +22,8 @@ record KeyLayout(String prefix) {
 
     /** The user's key that a lock's node is named by, or empty if the node is no lock's. */
     static String key(String node) {
-        return node.startsWith("!") ? "" : KeyNames.decode(node);
+        String key = KeyNames.decode(node);
+        return encode(key).equals(node) ? key : "";
     }
 
     /** The path of a client's claim without the number, which the server appends. */

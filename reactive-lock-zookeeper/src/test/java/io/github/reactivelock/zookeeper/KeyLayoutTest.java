@@ -31,6 +31,15 @@ class KeyLayoutTest {
     }
 
     @Test
+    void aNodeWhoseNameNoKeyHasIsNoLock() {
+        assertThat(KeyLayout.key("a%2Fb")).isEqualTo("a/b");
+        assertThat(KeyLayout.key("%2E.")).isEqualTo("..");
+        for (String name : List.of("a+b", "a%2fb", "%zz", "!session", "..")) {
+            assertThat(KeyLayout.key(name)).as(name).isEmpty();
+        }
+    }
+
+    @Test
     void theOwnersNameMayHoldSpaces() {
         Claim claim = new Claim("k", "id", "report job 7", Duration.ofSeconds(30), Claim.Mode.QUEUE);
         Content content = Content.of("session", claim);
