@@ -227,6 +227,10 @@ final class TableLock {
     }
 
     static ClaimResult granted(long token, Claim claim) {
+        if (token <= 0 || token > FencingTokens.HIGHEST_NUMBER) {
+            throw new IllegalStateException("the token of '" + claim.key() + "' stands at " + token
+                    + ", which is no number of a fencing token: is the database's clock right?");
+        }
         return new ClaimResult.Granted(FencingTokens.of(token), claim.lease());
     }
 
