@@ -47,7 +47,7 @@ public final class CliTargets {
     }
 
     private static void arguments(String text) {
-        CommandLine program = ReactiveLock.in(new Surroundings(Map.of(), () -> "", task -> {}));
+        CommandLine program = ReactiveLock.in(new Environment(Map.of(), () -> "", task -> {}));
         try {
             program.parseArgs(text.split("\n", 20));
         } catch (ParameterException e) {
