@@ -83,8 +83,9 @@ public final class HeldLock implements AutoCloseable {
 
     /**
      * Ends this hold, and waits for the store's answer: for the command timeout at most, not at all if the thread is
-     * interrupted or must not block, or the options release in the background. The release then goes on by itself.
-     * Closing again does nothing.
+     * interrupted or must not block, or the options release in the background. The release then goes on by itself. If
+     * one of several locks is over already, an interrupted thread waits too, because that may be a loss. Closing again
+     * does nothing.
      *
      * @throws LockLostException if the lock had been lost; an interrupt that told of it is taken back. Not on a thread
      *     that must not block, where nothing is waited for

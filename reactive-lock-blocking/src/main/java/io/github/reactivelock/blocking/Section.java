@@ -55,7 +55,7 @@ final class Section implements CoreSubscriber<Void> {
     private boolean runs;
     /** The interrupt that the thread may have now came from here. */
     private boolean wasInterrupted;
-    /** The work ended before a loss, so the store is asked. */
+    /** All were held when the work ended, so the store is asked; one that was not may be lost, which is to be told. */
     private boolean releases;
 
     /** Refuses bad keys, and asks for nothing yet. */
