@@ -33,8 +33,8 @@ final class Section implements CoreSubscriber<Void> {
     /** Those that know of a loss and have not ended, of all threads. */
     private static final Set<Section> TOLD = ConcurrentHashMap.newKeySet();
 
-    /** Threads that wait through an interrupt, which they set again afterwards. */
-    private static final Set<Thread> INTERRUPTED = ConcurrentHashMap.newKeySet();
+    /** Threads that wait through interrupts, and hear of a loss afterwards. */
+    private static final Set<Thread> WAITING = ConcurrentHashMap.newKeySet();
 
     private final Thread thread = Thread.currentThread();
     private final Mono<Void> locked;
@@ -124,17 +124,21 @@ final class Section implements CoreSubscriber<Void> {
     private static void awaitThrough(CountDownLatch latch) {
         Thread waiting = Thread.currentThread();
         boolean interrupted = false;
-        while (latch.getCount() > 0) {
-            try {
-                latch.await();
-            } catch (InterruptedException e) {
-                interrupted = true;
-                INTERRUPTED.add(waiting);
+        WAITING.add(waiting);
+        try {
+            while (latch.getCount() > 0) {
+                try {
+                    latch.await();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
             }
-        }
-        if (interrupted) {
-            waiting.interrupt();
-            INTERRUPTED.remove(waiting); // in this order, see interrupt()
+        } finally {
+            if (interrupted) {
+                waiting.interrupt();
+            }
+            WAITING.remove(waiting); // between the two, see interrupt()
+            TOLD.stream().filter(told -> told.thread.equals(waiting)).forEach(Section::interruptLate);
         }
     }
 
@@ -159,9 +163,26 @@ final class Section implements CoreSubscriber<Void> {
         return got;
     }
 
-    /** Before the lease can have run out, and once; not a thread that is interrupted, or will be, which sees that. */
+    /**
+     * Before the lease can have run out, and once; not a thread that is interrupted, which sees that, nor one that waits
+     * through interrupts, which asks afterwards. That has its interrupt on before and after it is among these, so the
+     * look at them stands between two at the thread.
+     */
     private synchronized void interrupt() {
-        if (runs && interrupts && TOLD.add(this) && !INTERRUPTED.contains(thread) && !thread.isInterrupted()) {
+        if (runs
+                && interrupts
+                && TOLD.add(this)
+                && !thread.isInterrupted()
+                && !WAITING.contains(thread)
+                && !thread.isInterrupted()) {
+            wasInterrupted = true;
+            thread.interrupt();
+        }
+    }
+
+    /** It was told, perhaps while the thread waited through interrupts; the thread calls this. */
+    private synchronized void interruptLate() {
+        if (runs && !wasInterrupted && !thread.isInterrupted()) {
             wasInterrupted = true;
             thread.interrupt();
         }

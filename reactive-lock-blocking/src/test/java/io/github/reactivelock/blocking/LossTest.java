@@ -9,6 +9,7 @@ import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testservers.Pause;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
 
 /** A lock that is lost: an interrupt, once, and an exception of its own. */
 class LossTest extends Fixture {
@@ -144,6 +146,19 @@ class LossTest extends Fixture {
     }
 
     @Test
+    void theLossOfOneOfTwoIsThrownThoughTheThreadIsInterrupted() {
+        assertThatThrownBy(() -> locks.withoutInterrupts().withLock(List.of("a", "b"), held -> {
+                    takeAway("b");
+                    Pause.until("it is lost", () -> !held.isHeld());
+                    Thread.currentThread().interrupt();
+                    return null;
+                }))
+                .isInstanceOf(LockLostException.class);
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
     void anInterruptOfOthersIsLeftAfterALoss() {
         assertThatThrownBy(() -> locks.withLock("a", held -> {
                     Thread.currentThread().interrupt();
@@ -179,6 +194,53 @@ class LossTest extends Fixture {
         release(holder);
 
         assertThat(work.get()).isTrue();
+    }
+
+    @RepeatedTest(20)
+    void anInterruptThatAWaitInsideHasJustTakenIsLeftAfterALoss() throws Exception {
+        LockHandle first = holder("a");
+        LockHandle second = holder("b");
+        AtomicReference<Section> outer = new AtomicReference<>();
+        Running<Boolean> work = start(() -> {
+            Section section = new Section(inside -> inside.apply(List.of(first)), "a", Context.empty(), true);
+            HeldLock unused = section.await();
+            outer.set(section);
+            locks.asLock("b").lock();
+            assertThatThrownBy(section::finish).hasMessage("lost");
+            return Thread.currentThread().isInterrupted();
+        });
+        untilOneWaits("b");
+
+        work.thread.interrupt();
+        spinUntil("it has seen the interrupt", () -> !work.thread.isInterrupted());
+        outer.get().onError(new IllegalStateException("lost"));
+        release(second);
+
+        assertThat(work.get()).isTrue();
+    }
+
+    @Test
+    void aLossDuringAWaitThatInterruptsDoNotEndIsToldAfterIt() throws Exception {
+        LockHandle holder = holder("b");
+        AtomicReference<HeldLock> outer = new AtomicReference<>();
+        Running<Boolean> work = start(() -> {
+            assertThatThrownBy(() -> locks.withLock("a", held -> {
+                        outer.set(held);
+                        locks.asLock("b").lock();
+                        spinUntil("it is told", Thread.currentThread()::isInterrupted);
+                        return null;
+                    }))
+                    .isInstanceOf(LockLostException.class);
+            return Thread.currentThread().isInterrupted();
+        });
+        untilOneWaits("b");
+        work.untilItWaits();
+
+        takeAway("a");
+        assertThat(outer.get().handles().get(0).lost().block(PATIENCE)).isNotNull();
+        release(holder);
+
+        assertThat(work.get()).isFalse();
     }
 
     @Test
