@@ -193,8 +193,7 @@ public final class Queries {
                         return Mono.empty();
                     }
                     Duration pause = held.remaining().compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : held.remaining();
-                    return recalled(held)
-                            .then(services.timing.delay(pause))
+                    return Mono.when(recalled(held), services.timing.delay(pause))
                             .then(inspect(held.key()))
                             .map(LockEvent.Snapshot::new);
                 })

@@ -593,11 +593,16 @@ class RetentionTest {
         assertThat(store.log).containsExactly("claim .1", "release .1");
     }
 
-    @Test
-    void aWaitForAReleaseCallsBackOnceThereIsAConnection() {
+    /** Another process keeps the lock for nine seconds more. */
+    private void anotherKeepsIt() {
         LockInfo kept =
                 new LockInfo.Held("k", "b", token(2), Duration.ofSeconds(9), 0, Duration.ZERO, List.of(), null, true);
         store.events = Flux.concat(Flux.just(new LockEvent.Snapshot(kept)), Flux.never());
+    }
+
+    @Test
+    void aWaitForAReleaseCallsBackOnceThereIsAConnection() {
+        anotherKeepsIt();
         store.disconnect();
         subscribe(client.awaitRelease("k"));
         assertThat(store.log).isEmpty();
@@ -605,6 +610,20 @@ class RetentionTest {
         store.connect();
 
         assertThat(store.log).containsExactly("recall k");
+    }
+
+    @Test
+    void aRecallThatFailsLateDoesNotDelayTheLookAtTheEndOfTheLease() {
+        anotherKeepsIt();
+        store.disconnect();
+        TestSubscriber<Void> awaited = subscribe(client.awaitRelease("k"));
+        bench.time.advance(Duration.ofSeconds(8));
+        store.connect();
+        assertThat(store.log).isEmpty();
+
+        bench.time.advance(Duration.ofSeconds(1));
+
+        assertThat(awaited.isTerminatedComplete()).isTrue();
     }
 
     @Test
