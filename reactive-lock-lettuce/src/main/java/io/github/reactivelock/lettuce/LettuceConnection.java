@@ -7,6 +7,7 @@ import io.github.reactivelock.redis.RedisListener;
 import io.github.reactivelock.redis.RedisRefusal;
 import io.github.reactivelock.redis.RedisScript;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -158,29 +159,42 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
 
     @Override
     public void reopen(String channel) {
-        channels.useIfWanted(
-                connection -> source.heardOn(connection, List.of(channel)).forEach(opening -> {
-                    opening.thenAccept(this::reopen);
+        channels.useIfWanted(connection -> source.heardOn(connection, List.of(channel))
+                .forEach(opening -> {
+                    opening.thenAccept(heardOn -> reopen(connection, heardOn));
                 }));
     }
 
-    /** One that hides its end is replaced. Perhaps there is no other to be had, so until then it counts as gone. */
-    private void reopen(StatefulRedisConnection<String, String> heardOn) {
-        if (PingWatchdog.isDropped(heardOn) || !channels.isInUse(heardOn)) {
+    /**
+     * One that hides its end is replaced, and with it the whole that it belongs to. Perhaps there is no other to be
+     * had, so until then it counts as gone.
+     */
+    private void reopen(
+            StatefulRedisPubSubConnection<String, String> whole, StatefulRedisConnection<String, String> heardOn) {
+        if (PingWatchdog.isDropped(heardOn) || !channels.isInUse(whole)) {
             return;
         }
         if (!silent) {
             silent = true;
             listener.interrupted();
-            // If it is heard after all, this is answered.
-            channels.useIfWanted(connection -> wanted.forEach(channel -> {
-                var unused = source.subscribe(connection, channel);
-            }));
+            wanted.forEach(channel -> askInSilence(whole, channel));
         }
-        channels.replace(heardOn, () -> {
-            listener.interrupted();
-            wanted.forEach(this::ask);
+        channels.replace(whole, this::askAnew);
+    }
+
+    /** If it is heard after all, this is answered, also when the client no longer waits for that. */
+    private void askInSilence(StatefulRedisPubSubConnection<String, String> connection, String channel) {
+        source.subscribe(connection, channel).whenComplete((done, error) -> {
+            if (error != null && !(error instanceof RedisCommandTimeoutException) && channels.isInUse(connection)) {
+                listener.failed(channel, error);
+            }
         });
+    }
+
+    /** What was pushed on the connection before this one may be lost. */
+    private void askAnew() {
+        listener.interrupted();
+        wanted.forEach(this::ask);
     }
 
     @Override
@@ -279,7 +293,8 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
             }
         });
         if (!source.isWatched()) {
-            channelWatch.update(PingWatchdog.of(() -> source.heardOn(connection, wanted), this::reopen));
+            channelWatch.update(
+                    PingWatchdog.of(() -> source.heardOn(connection, wanted), heardOn -> reopen(connection, heardOn)));
         }
         return connection;
     }
@@ -288,6 +303,9 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         if (channels.isInUse(connection)) {
             silent = false;
             listener.subscribed(channel);
+            if (!channels.isInUse(connection)) { // replaced meanwhile
+                askAnew();
+            }
         }
     }
 
@@ -305,7 +323,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
             return;
         }
         commands.useIfWanted(connection -> PingWatchdog.drop(connection, source.scripts(connection)));
-        channels.useIfWanted(this::reopen);
+        channels.useIfWanted(connection -> reopen(connection, connection));
     }
 
     private static final class Silent implements RedisListener {

@@ -2,11 +2,14 @@ package io.github.reactivelock.lettuce;
 
 import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.SilenceClock;
-import io.lettuce.core.Delegating;
+import io.lettuce.core.CommandListenerWriter;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisChannelWriter;
+import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.protocol.CommandExpiryWriter;
 import io.lettuce.core.protocol.DefaultEndpoint;
 import java.time.Duration;
 import java.util.List;
@@ -19,16 +22,19 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * Asks every second whether connections still answer, in clients of the application, whose pipelines are not ours. It
- * drops one that does not, so that Lettuce opens it anew. An error is an answer too.
+ * drops one that does not, so that Lettuce opens it anew. An error is an answer too, but for the client's own limit.
  */
 final class PingWatchdog {
 
     private static final Logger log = LoggerFactory.getLogger(PingWatchdog.class);
     private static final Duration BEAT = Duration.ofSeconds(1);
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(2);
+    /** Before it asks again, where the client gave up. */
+    private static final Duration PAUSE = Duration.ofMillis(250);
 
     private PingWatchdog() {}
 
@@ -53,6 +59,9 @@ final class PingWatchdog {
                                 Mono.fromCompletionStage(
                                                 () -> connection.async().ping())
                                         .then()
+                                        .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, PAUSE)
+                                                .scheduler(DriverThreads.timer())
+                                                .filter(RedisCommandTimeoutException.class::isInstance))
                                         .onErrorComplete(),
                                 LONGEST_SILENCE,
                                 Mono.fromRunnable(() -> drop.accept(connection))))
@@ -78,7 +87,11 @@ final class PingWatchdog {
         return false;
     }
 
-    private static Object innermost(Object writer) {
-        return writer instanceof Delegating<?> outer ? innermost(outer.getDelegate()) : writer;
+    /** Those that have one within are named, because their common type came with Lettuce 7. */
+    private static RedisChannelWriter innermost(RedisChannelWriter writer) {
+        if (writer instanceof CommandExpiryWriter outer) {
+            return innermost(outer.getDelegate());
+        }
+        return writer instanceof CommandListenerWriter outer ? innermost(outer.getDelegate()) : writer;
     }
 }

@@ -19,7 +19,9 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.event.command.CommandListener;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.protocol.RedisCommand;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,9 +55,7 @@ class ForgottenConnectionTest {
         proxy.close();
     }
 
-    /**
-     * Our own clients, and clients of the application with and without what hides a connection's end of the pipeline.
-     */
+    /** Our own clients, and clients of the application with and without what stands before a connection's end. */
     static Stream<Named<Function<ForgottenConnectionTest, LockBackend>>> clients() {
         return Stream.of(
                 Named.of("our own", test -> test.kept(LettuceLockBackend.connect(test.uri()))),
@@ -69,11 +69,26 @@ class ForgottenConnectionTest {
                                 .timeoutOptions(TimeoutOptions.enabled(PATIENCE))
                                 .build())),
                 Named.of(
+                        "the application's, with a limit for pings that is shorter than silence",
+                        test -> test.using(ClientOptions.builder()
+                                .timeoutOptions(TimeoutOptions.builder()
+                                        .timeoutSource(new LimitOfPings())
+                                        .build())
+                                .build())),
+                Named.of(
                         "the application's, of the old protocol",
                         test -> test.using(ClientOptions.builder()
                                 .protocolVersion(ProtocolVersion.RESP2)
                                 .build())),
                 Named.of("the application's, listened to", ForgottenConnectionTest::listenedTo));
+    }
+
+    /** All else may take its time, on a busy machine too. */
+    private static final class LimitOfPings extends TimeoutOptions.TimeoutSource {
+        @Override
+        public long getTimeout(RedisCommand<?, ?, ?> command) {
+            return command.getType() == CommandType.PING ? 500 : PATIENCE.toMillis();
+        }
     }
 
     private String uri() {
@@ -146,7 +161,7 @@ class ForgottenConnectionTest {
         eventually("it hears again", backend::hearsRecalls);
     }
 
-    /** Where its end is hidden it stays, because no other can be opened. */
+    /** It ends, and no other can be opened. One whose end is hidden stays: {@link ReopenedChannelTest}. */
     @ParameterizedTest
     @MethodSource("clients")
     void noRecallIsHeardWhileASilentConnectionForChannelsCannotBeReplaced(
@@ -177,16 +192,19 @@ class ForgottenConnectionTest {
                         .allKeys()
                         .allChannels()
                         .allCommands()
-                        .removeCommand(io.lettuce.core.protocol.CommandType.PING));
+                        .removeCommand(CommandType.PING));
         LockBackend backend =
                 kept(LettuceLockBackend.connectPrimary(List.of("redis://mute:x@127.0.0.1:" + proxy.port())));
         BlockingQueue<Signal> signals = fixture.signals(backend);
         take(backend, claim("a"));
-        long refused = refusedPings();
 
-        eventually("it was asked six times", () -> refusedPings() - refused >= 6);
-
-        assertThat(signals).isEmpty();
+        // A server that a busy machine keeps from answering is left, and then it is asked six times more.
+        eventually("it keeps its connection though it is asked six times", Duration.ofMinutes(3), () -> {
+            int before = signals.size();
+            long refused = refusedPings();
+            eventually("it was asked six times", () -> refusedPings() - refused >= 6);
+            return signals.size() == before;
+        });
         take(backend, claim("b"));
     }
 

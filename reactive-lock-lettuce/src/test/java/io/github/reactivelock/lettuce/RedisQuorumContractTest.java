@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -50,7 +51,7 @@ class RedisQuorumContractTest extends LockBackendContract {
         QuorumNode[] nodes = servers.stream()
                 .map(server -> new LongUp(LettuceLockBackend.connect(server.uri())))
                 .toArray(QuorumNode[]::new);
-        return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_LEASE).withNodeTimeout(Duration.ofMillis(1500));
+        return QuorumLockBackend.of(nodes).withLongestLease(LONGEST_LEASE).withNodeTimeout(Duration.ofSeconds(4));
     }
 
     /**
@@ -64,12 +65,26 @@ class RedisQuorumContractTest extends LockBackendContract {
     /** A release is answered when a majority has carried it out; the others follow. */
     @Override
     protected void assertStoreIsClean() {
+        AtomicReference<List<String>> left = new AtomicReference<>(List.of());
         for (RedisServer server : servers) {
-            RedisFixture.eventually("nothing is left but tokens and marks, which expire", () -> {
-                List<?> left = (List<?>) server.command("KEYS", "*");
-                return left.stream().map(String::valueOf).allMatch(name -> name.endsWith("}:token"));
-            });
+            try {
+                RedisFixture.eventually("nothing is left but tokens and marks, which expire", () -> {
+                    left.set(left(server));
+                    return left.get().isEmpty();
+                });
+            } catch (AssertionError e) {
+                throw new AssertionError(e.getMessage() + "; node " + servers.indexOf(server) + " has " + left, e);
+            }
         }
+    }
+
+    private static List<String> left(RedisServer server) {
+        return ((List<?>) Objects.requireNonNull(server.command("KEYS", "*")))
+                .stream()
+                        .map(String::valueOf)
+                        .filter(name -> !name.endsWith("}:token"))
+                        .map(name -> name + " for " + server.command("PTTL", name) + " ms")
+                        .toList();
     }
 
     @Test

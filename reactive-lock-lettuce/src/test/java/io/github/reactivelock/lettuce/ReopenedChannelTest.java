@@ -12,16 +12,27 @@ import io.github.reactivelock.testservers.RedisCluster;
 import io.github.reactivelock.testservers.RedisServer;
 import io.github.reactivelock.testservers.TcpProxy;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.event.command.CommandListener;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
@@ -39,6 +50,7 @@ class ReopenedChannelTest {
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final List<TcpProxy> proxies = new ArrayList<>();
     private final AtomicInteger interruptions = new AtomicInteger();
+    private final Set<String> failed = ConcurrentHashMap.newKeySet();
 
     @AfterEach
     void close() throws Exception {
@@ -68,7 +80,10 @@ class ReopenedChannelTest {
                 Named.of("a cluster", test -> ManagedClient.ofCluster(test.cluster(), manner(), false)),
                 Named.of("a cluster, in shards", test -> ManagedClient.ofCluster(test.cluster(), manner(), true)),
                 Named.of("a cluster, through a client of the application", test -> test.usingCluster(false)),
-                Named.of("a cluster, in shards, through a client of the application", test -> test.usingCluster(true)));
+                Named.of("a cluster, in shards, through a client of the application", test -> test.usingCluster(true)),
+                Named.of(
+                        "a cluster, in shards, through a client of the application that hides the ends of all",
+                        test -> test.usingCluster(true, "heardOn", ReopenedChannelTest::hidden)));
     }
 
     private static ManagedClient.Manner manner() {
@@ -99,9 +114,34 @@ class ReopenedChannelTest {
     }
 
     private RedisConnection usingCluster(boolean sharded) {
+        return usingCluster(sharded, "", result -> result);
+    }
+
+    /** @param changed what becomes of the results of one method of the {@link Cluster} */
+    @SuppressWarnings("unchecked")
+    private RedisConnection usingCluster(boolean sharded, String method, UnaryOperator<Object> changed) {
         RedisClusterClient client = RedisClusterClient.create(cluster());
         opened.add(client::shutdown);
-        return new LettuceConnection<>(new Cluster(client, "cluster", () -> "", false, sharded), Mono.empty());
+        Cluster cluster = new Cluster(client, "cluster", () -> "", false, sharded);
+        return new LettuceConnection<StatefulRedisClusterConnection<String, String>>(
+                before(ConnectionSource.class, cluster, method, changed), Mono.empty());
+    }
+
+    private static Object hidden(Object connections) {
+        return ((List<?>) connections)
+                .stream()
+                        .map(opening -> ((CompletionStage<?>) opening)
+                                .thenApply(connection ->
+                                        before(StatefulRedisConnection.class, connection, "", result -> result)))
+                        .toList();
+    }
+
+    private static <T> T before(Class<T> type, Object target, String method, UnaryOperator<Object> changed) {
+        return type.cast(Proxy.newProxyInstance(
+                ReopenedChannelTest.class.getClassLoader(), new Class<?>[] {type}, (proxy, called, arguments) -> {
+                    Object result = called.invoke(target, arguments);
+                    return called.getName().equals(method) ? changed.apply(result) : result;
+                }));
     }
 
     /** The servers tell clients where they are, and that is where the proxies are. */
@@ -154,7 +194,9 @@ class ReopenedChannelTest {
             public void message(String channel, String text) {}
 
             @Override
-            public void failed(String channel, Throwable error) {}
+            public void failed(String channel, Throwable error) {
+                failed.add(channel);
+            }
 
             @Override
             public void replaced() {}
@@ -216,15 +258,35 @@ class ReopenedChannelTest {
         untilBoth(confirmed);
     }
 
-    /** It was a pause of the network, which both sides have outlived. */
+    /** It was a pause of the network, which both sides have outlived. No other connection can be opened to the end. */
     @Test
     void aSilentConnectionThatIsHeardAgainIsConfirmedAgain() {
-        BlockingQueue<String> confirmed = heard(usingServer(true));
+        BlockingQueue<String> confirmed = heard(usingCluster(false));
 
-        proxies.get(0).freeze();
+        proxies.forEach(proxy -> {
+            proxy.cut("what is said on none");
+            proxy.delay(Duration.ofSeconds(5));
+        });
 
         eventually("it knows", () -> interruptions.get() > 0);
-        proxies.get(0).mend();
+        proxies.forEach(proxy -> proxy.delay(Duration.ZERO));
         untilBoth(confirmed);
+    }
+
+    /** As where the client's queue of requests is full. */
+    @Test
+    void channelsThatASilentConnectionDoesNotTakeFail() {
+        AtomicBoolean isFull = new AtomicBoolean();
+        var unused = heard(usingCluster(
+                false,
+                "subscribe",
+                result -> isFull.get() ? CompletableFuture.failedFuture(new RedisException("full")) : result));
+
+        isFull.set(true);
+        proxies.forEach(proxy -> proxy.cut("what is said on none"));
+        assertThat(proxies.stream().mapToInt(proxy -> proxy.forget("SUBSCRIBE")).sum())
+                .isPositive();
+
+        eventually("all who listen know", () -> failed.equals(Set.of("first", "second")));
     }
 }

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -231,11 +232,13 @@ class SeveralServersTest {
         int slot = slot(cluster, key);
         AtomicBoolean stop = new AtomicBoolean();
         AtomicInteger inside = new AtomicInteger();
-        AtomicLong movesSince = new AtomicLong(System.nanoTime());
+        long noMove = System.nanoTime() + Duration.ofDays(1).toNanos(); // none has begun
+        AtomicLong movesSince = new AtomicLong(noMove);
         ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
         List<Long> tokens = Collections.synchronizedList(new ArrayList<>());
+        AtomicIntegerArray turns = new AtomicIntegerArray(4);
         LockHandle held = client(options(cluster)).acquire("bystander").block(PATIENCE);
-        Disposable contending = Flux.range(0, 4)
+        Disposable contending = Flux.range(0, turns.length())
                 .flatMap(i -> client(options(cluster))
                         .withLock(
                                 key,
@@ -244,6 +247,7 @@ class SeveralServersTest {
                                         wrong.add("two at once");
                                     }
                                     tokens.add(handle.fencingToken());
+                                    turns.incrementAndGet(i);
                                     inside.decrementAndGet();
                                 }))
                         .retryWhen(Retry.indefinitely().filter(error -> isOfALongMove(error, movesSince.get())))
@@ -261,7 +265,14 @@ class SeveralServersTest {
             cluster.beginMove(slot, to);
             cluster.finishMove(slot, to);
             int before = tokens.size();
+            int[] turnsBefore =
+                    IntStream.range(0, turns.length()).map(turns::get).toArray();
             eventually("they go on", () -> tokens.size() > before + 50 || !wrong.isEmpty());
+            eventually(
+                    "no claim of before is left",
+                    () -> IntStream.range(0, turns.length()).allMatch(i -> turns.get(i) > turnsBefore[i])
+                            || !wrong.isEmpty());
+            movesSince.set(noMove);
         }
         stop.set(true);
         contending.dispose();
