@@ -29,7 +29,7 @@ interface EmptyCases {
         restartEmpty();
         lab().faults.faultEnded("restart");
 
-        Holding next = lab().person().hold("a");
+        Holding next = lab().person(lab().store.longLease()).hold("a");
         next.held();
         Holding back = lab().waiting(keeper, "a");
         next.release();

@@ -20,7 +20,7 @@ interface KeptCases {
     default void aRecallThatIsLostCostsTheRestOfTheTimeItIsKept() {
         Way way = lab().way();
         Person keeper = lab().keeper(way);
-        Person other = lab().person();
+        Person other = lab().person(lab().store.longLease());
         long token = lab().kept(keeper, "a");
 
         lab().faults.faultBegan("pushes forgotten");
@@ -41,7 +41,7 @@ interface KeptCases {
     default void aCutBetweenTheRecallAndTheReturnLeavesOneOwner() {
         Way way = lab().way();
         Person keeper = lab().keeper(way);
-        Person other = lab().person();
+        Person other = lab().person(lab().store.longLease());
         for (int round = 0; round < 3; round++) {
             String key = "a" + round;
             long token = lab().kept(keeper, key);

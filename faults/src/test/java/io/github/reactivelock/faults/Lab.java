@@ -8,6 +8,7 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.testkit.history.History;
 import io.github.reactivelock.testkit.history.HistoryChecker;
 import io.github.reactivelock.testkit.history.HistoryEvent;
@@ -28,6 +29,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -41,6 +43,8 @@ final class Lab implements AutoCloseable {
     static final Duration LONG_LEASE = LEASE.multipliedBy(3);
 
     static final Duration LIMIT = Duration.ofSeconds(60);
+    /** So late a beat of the client's clock of silence counts as a pause. */
+    private static final long STANDSTILL = Duration.ofMillis(300).toNanos();
     private static final double MARGIN = 0.01;
 
     /** Of a lab for one Redis. */
@@ -364,16 +368,31 @@ final class Lab implements AutoCloseable {
         Pause.until(what, LIMIT, isSo);
     }
 
-    /** Stops a client until it is told to go on; not within a transaction that the store would never end. */
+    /**
+     * Stops a client until it is told to go on; not within a transaction that the store would never end. What the
+     * client said last may begin one a moment later.
+     */
     void stop(ClientProcess client) {
         eventually("it is stopped between two transactions", () -> {
             client.pause();
-            boolean isBetween = !store.keepsATransaction();
+            boolean isBetween = IntStream.range(0, 3).noneMatch(look -> {
+                pass(Duration.ofMillis(100));
+                return store.keepsATransaction();
+            });
             if (!isBetween) {
                 client.resume();
             }
             return isBetween;
         });
+    }
+
+    /** A client that stood still itself blames no store: then its hold has run out. */
+    List<LossReason> lossesOfSilence() {
+        boolean stoodStill = events.stream()
+                .anyMatch(event -> event.kind() == HistoryEvent.Kind.STALLED && event.until() - event.at() > STANDSTILL);
+        return stoodStill
+                ? List.of(LossReason.UNREACHABLE, LossReason.EXPIRED)
+                : List.of(LossReason.UNREACHABLE);
     }
 
     /** Lets time pass during which something is broken. */

@@ -4,7 +4,10 @@ import io.github.reactivelock.testservers.RedisServer;
 import io.github.reactivelock.testservers.TcpProxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /** Five Redis that share nothing and have been up for long enough to count. */
@@ -93,14 +96,18 @@ final class QuorumStore extends Store {
         waiter.forget("SUBSCRIBE");
     }
 
-    /** Without a majority of answers it takes back what it did. */
+    /** Without a majority of answers it takes back what it did; but the tokens that it gave remain the newest. */
     @Override
-    boolean hasActed(String key, Lab lab) {
+    BooleanSupplier acts(String key, Lab lab) {
+        long newest = counters(key).max().orElse(0);
+        return () -> counters(key).filter(counter -> counter > newest).count() >= MAJORITY;
+    }
+
+    private LongStream counters(String key) {
         return servers.stream()
-                        .filter(server ->
-                                Long.valueOf(1).equals(server.command("EXISTS", "{reactivelock:" + key + "}:token")))
-                        .count()
-                >= MAJORITY;
+                .map(server -> server.command("GET", "{reactivelock:" + key + "}:token"))
+                .filter(Objects::nonNull)
+                .mapToLong(counter -> Long.parseLong(String.valueOf(counter).replaceAll("^\\+| .*$", "")));
     }
 
     @Override

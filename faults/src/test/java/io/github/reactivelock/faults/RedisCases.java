@@ -89,9 +89,9 @@ interface RedisCases {
 
     @Test
     default void scriptsThatWereFlushedAreLoadedAgainForRenewalReleaseAndClaim() {
-        Holding holding = lab().person().hold("a");
+        Holding holding = lab().person(Lab.LONG_LEASE).hold("a");
         holding.held();
-        Holding waiting = lab().person().hold("a");
+        Holding waiting = lab().person(Lab.LONG_LEASE).hold("a");
         lab().untilWaiting("a", 1);
 
         server().command("SCRIPT", "FLUSH");

@@ -75,10 +75,10 @@ class SecurityTest {
     @Test
     void messagesOfAStrangerServeNobody() {
         try (Lab lab = new Lab()) {
-            Person one = lab.person();
+            Person one = lab.person(Lab.LONG_LEASE);
             Holding holding = one.hold("a");
             holding.held();
-            Holding waiting = lab.person().hold("a");
+            Holding waiting = lab.person(Lab.LONG_LEASE).hold("a");
             lab.untilWaiting("a", 1);
             List<?> channels = (List<?>) lab.server.command("PUBSUB", "CHANNELS", "reactivelock:*");
             assertThat(channels).isNotEmpty();

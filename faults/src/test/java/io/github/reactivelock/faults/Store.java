@@ -3,6 +3,7 @@ package io.github.reactivelock.faults;
 import io.github.reactivelock.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /** A store to break: its real servers, and what an operator can do to them and see in them. */
 abstract class Store implements AutoCloseable {
@@ -52,9 +53,12 @@ abstract class Store implements AutoCloseable {
         return true;
     }
 
-    /** Whether it has carried out a claim on a lock that was free, though its answer may have been lost. */
-    boolean hasActed(String key, Lab lab) {
-        return !lab.isFree(key);
+    /**
+     * Tells whether it has carried out a claim, though its answer may have been lost. To be asked for before the claim,
+     * while the lock is free.
+     */
+    BooleanSupplier acts(String key, Lab lab) {
+        return () -> !lab.isFree(key);
     }
 
     /** Whether a release that passes the lock on needs no answer on its way. */

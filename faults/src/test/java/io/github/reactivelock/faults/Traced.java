@@ -98,12 +98,13 @@ final class Traced {
         Flux.merge(Flux.fromIterable(flows), flows.size(), 1).then().block(LIMIT);
         seen.forEach((what, times) -> System.out.println("saw " + what + " " + times));
 
-        LockClient renewing = client.with(LockOptions.defaults().withLease(shortLease(address)));
+        Duration lease = shortLease(address);
+        LockClient renewing = client.with(LockOptions.defaults().withLease(lease));
         Span second = TRACER.spanBuilder("second").setNoParent().startSpan();
         // On a busy machine it may be lost at last; it was renewed a few times all the same.
         run(
                 second,
-                renewing.withLock("held", Mono.delay(Duration.ofSeconds(10))).onErrorComplete(LockLostException.class));
+                renewing.withLock("held", Mono.delay(lease.multipliedBy(3))).onErrorComplete(LockLostException.class));
         client.close().block(LIMIT);
         Mono.fromCompletionStage(vertx.close().toCompletionStage()).block(LIMIT);
         System.out.println("done");

@@ -128,10 +128,7 @@ class MonitoringTest {
         CountDownLatch leads = new CountDownLatch(1);
         for (LockClient instance : List.of(a, b)) {
             all.add(LeaderElection.of(instance, "leader:1")
-                    .lead(term -> {
-                        leads.countDown();
-                        return instance.withLock("work:1", Mono.never());
-                    })
+                    .lead(term -> instance.withLock("work:1", Mono.never().doOnSubscribe(works -> leads.countDown())))
                     .subscribe());
             assertThat(leads.await(60, TimeUnit.SECONDS)).isTrue();
             all.add(LeaderElection.of(instance, "orphan:1")

@@ -23,6 +23,7 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
@@ -107,17 +108,20 @@ abstract class RetentionCases extends Cases {
     void aTryOfAnotherClientCallsItBackAndHasIt() {
         LockClient keeper = keeper(KEPT);
         LockClient other = client();
+        AtomicLong last = new AtomicLong();
 
         // A try does not wait for long, so one may be refused where a busy machine delays what is given back.
         Await.until("a try has it", () -> {
-            long token = kept(keeper);
-            boolean isKept = kept(keeper) == token + 1;
+            Await.until("it is kept", () -> {
+                long token = kept(keeper);
+                return token == last.getAndSet(token) + 1;
+            });
             Optional<LockHandle> tried = other.tryAcquire(key).blockOptional(Await.LIMIT);
             tried.ifPresent(held -> {
-                assertThat(held.fencingToken()).isGreaterThan(token);
+                assertThat(held.fencingToken()).isGreaterThan(last.get());
                 Await.run(held.release());
             });
-            return isKept && tried.isPresent();
+            return tried.isPresent();
         });
     }
 
@@ -302,7 +306,9 @@ abstract class RetentionCases extends Cases {
         assertThat(Await.get(store.release(tries))).isFalse();
         assertThat(Await.get(store.claim(waits))).isInstanceOf(ClaimResult.Queued.class);
         Await.until("the claim calls back", () -> count(signals, recall) >= 2);
-        assertThat(Await.get(store.claim(claim(Claim.Mode.TRY, false)))).isInstanceOf(ClaimResult.Busy.class);
+        for (int refusals = 0; refusals < 5; refusals++) {
+            assertThat(Await.get(store.claim(claim(Claim.Mode.TRY, false)))).isInstanceOf(ClaimResult.Busy.class);
+        }
         assertThat(Await.get(store.claim(waits))).isInstanceOf(ClaimResult.Queued.class);
         Await.until("so does its next question", () -> count(signals, recall) >= 3);
         assertThat(Await.get(store.release(owner))).isTrue();
@@ -311,8 +317,8 @@ abstract class RetentionCases extends Cases {
         assertThat(Await.get(store.release(waits))).isTrue();
 
         assertThat(count(signals, recall))
-                .as("a store may tell a recall again, and refusals call nothing back")
-                .isBetween(3L, 4L);
+                .as("a store may tell each recall again, and refusals, which are five more, call nothing back")
+                .isBetween(3L, 6L);
         assertThat(heard.cancel(true)).isTrue();
     }
 

@@ -18,7 +18,7 @@ class ForgottenConnectionTest extends ProxiedFixture {
 
     /** A waiter asks by itself after a third of the lease, far too late to help. */
     private static final LockOptions LONG =
-            LockOptions.defaults().withLease(Duration.ofMinutes(30)).withWaitTimeout(Duration.ofSeconds(20));
+            LockOptions.defaults().withLease(Duration.ofMinutes(30)).withWaitTimeout(Duration.ofSeconds(28));
 
     private void survives(String servers, Runnable fault) throws InterruptedException {
         LockClient near = client();

@@ -10,6 +10,10 @@ class JobsTest {
     @Test
     void withAMinimumAJobRunsOnceAnInstantThoughItsRunnerIsKilled() throws Exception {
         RunningExample jobs = RunningExample.run(Jobs.class, "--demo");
+        // A busy machine may be so late that all processes leave an instant out.
+        for (int again = 0; again < 2 && jobs.exit() != 0 && jobs.text().contains("it was too late"); again++) {
+            jobs = RunningExample.run(Jobs.class, "--demo");
+        }
 
         assertThat(jobs.exit()).as(jobs.text()).isZero();
         assertThat(jobs.text()).contains("kill -9 process-");
