@@ -29,8 +29,8 @@ abstract class StoreCommand implements Callable<Integer> {
         StoreOptions store = program().store;
         Environment environment = program().environment;
         if (assembled(store::showsPassword)) {
-            note("warning: others on this machine can read the password in the URL; put it into "
-                    + Environment.PASSWORD + ", or the whole URL into " + Environment.STORE);
+            note("warning: others on this machine can read the password in the URL; put it into " + Environment.PASSWORD
+                    + ", or the whole URL into " + Environment.STORE);
         }
         try (StoreSession session = assembled(() -> new StoreSession(store.backend(environment), store.timeout))) {
             Mono<ExitCode> question = assembled(() -> question(session.client));

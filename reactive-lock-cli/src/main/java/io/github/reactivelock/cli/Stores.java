@@ -159,8 +159,8 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
         String user = url.user();
         String token = url.password();
         if (user != null && !user.isEmpty()) {
-            throw new IllegalArgumentException("Consul knows no users: give the token alone, in "
-                    + Environment.PASSWORD + " or with --ask-password");
+            throw new IllegalArgumentException("Consul knows no users: give the token alone, in " + Environment.PASSWORD
+                    + " or with --ask-password");
         }
         String scheme = url.name().equals("consuls") ? "https" : "http";
         String agents =

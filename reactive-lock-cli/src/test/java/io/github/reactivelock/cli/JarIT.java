@@ -232,8 +232,8 @@ class JarIT {
             assertThat(known.err()).isEmpty();
             assertThat(known.out()).contains("state  free");
 
-            Program.Ended untrusted = end(
-                    start(List.of(), Map.of(Environment.PASSWORD, "pa/s@s", Environment.STORE, url), "show", "a"));
+            Program.Ended untrusted =
+                    end(start(List.of(), Map.of(Environment.PASSWORD, "pa/s@s", Environment.STORE, url), "show", "a"));
             assertThat(untrusted.err()).contains("cannot agree on TLS").doesNotContain("pa/s@s");
             assertThat(untrusted.code()).isEqualTo(3);
         }

@@ -142,8 +142,7 @@ class PasswordTest {
                 + " master = \"" + ConsulServer.ROOT_TOKEN + "\" } }")) {
             String url = server.uri().replace("http:", "consul:");
 
-            assertLetIn(
-                    Program.run(Map.of(Environment.PASSWORD, ConsulServer.ROOT_TOKEN), "", "show", "a", "-s", url));
+            assertLetIn(Program.run(Map.of(Environment.PASSWORD, ConsulServer.ROOT_TOKEN), "", "show", "a", "-s", url));
             assertLetIn(Program.run(Map.of(), ConsulServer.ROOT_TOKEN, "show", "a", "--ask-password", "-s", url));
 
             for (Map<String, String> wrong : List.of(Map.of(Environment.PASSWORD, WRONG), Map.<String, String>of())) {

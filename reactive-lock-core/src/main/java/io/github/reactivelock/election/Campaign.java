@@ -111,7 +111,8 @@ final class Campaign<T> {
 
     /** Never ends the turn. */
     private Mono<Void> watch(Turn turn) {
-        return leaderWatch.states()
+        return leaderWatch
+                .states()
                 .takeUntilOther(turn.leads.asMono())
                 .doOnNext(seen ->
                         state.move(now -> isOver.get() || turn.term != null || isNoNews(now, seen) ? now : seen))

@@ -193,7 +193,8 @@ public final class LeaderElection {
     private <T> Flux<T> candidate(
             Function<? super Leadership, ? extends Publisher<T>> work, Function<Campaign<T>, Flux<T>> course) {
         return Flux.defer(() -> {
-            Campaign<T> campaign = new Campaign<>(locks, key, work, leaderWatch, new Backoff(pauses), state, pauses::now);
+            Campaign<T> campaign =
+                    new Campaign<>(locks, key, work, leaderWatch, new Backoff(pauses), state, pauses::now);
             if (!campaign.begin()) {
                 return Flux.error(new IllegalStateException("the candidate for '" + key
                         + "' campaigns already; cancel that first, or make another LeaderElection"));

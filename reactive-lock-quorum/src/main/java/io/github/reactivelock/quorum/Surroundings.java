@@ -19,7 +19,11 @@ import reactor.core.scheduler.Scheduler;
  * @param silenceClock judge the silence of nodes, after a pause of this process too
  */
 record Surroundings(
-        Scheduler timer, LongSupplier nanoClock, Supplier<Instant> wallClock, IntBinaryOperator chance, SilenceClock silenceClock) {
+        Scheduler timer,
+        LongSupplier nanoClock,
+        Supplier<Instant> wallClock,
+        IntBinaryOperator chance,
+        SilenceClock silenceClock) {
 
     static final Surroundings REAL = new Surroundings(
             DriverThreads.timer(),

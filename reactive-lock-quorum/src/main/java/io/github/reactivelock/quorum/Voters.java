@@ -99,7 +99,9 @@ final class Voters {
     <T> Mono<T> within(int times, long began, Mono<T> question, Supplier<? extends Throwable> error) {
         Duration gone = Duration.ofNanos(surroundings.nanoClock().getAsLong() - began);
         Duration left = timeout.multipliedBy(times).minus(gone);
-        return surroundings.silenceClock().timeout(question, left.compareTo(timeout) < 0 ? timeout : left, Mono.error(error));
+        return surroundings
+                .silenceClock()
+                .timeout(question, left.compareTo(timeout) < 0 ? timeout : left, Mono.error(error));
     }
 
     /** What the nodes say of themselves. */

@@ -2,8 +2,8 @@ package io.github.reactivelock.r2dbc;
 
 import io.github.reactivelock.spi.support.Carried;
 import io.github.reactivelock.spi.support.DriverThreads;
-import io.github.reactivelock.spi.support.SilenceClock;
 import io.github.reactivelock.spi.support.RandomId;
+import io.github.reactivelock.spi.support.SilenceClock;
 import io.r2dbc.postgresql.api.PostgresqlConnection;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;

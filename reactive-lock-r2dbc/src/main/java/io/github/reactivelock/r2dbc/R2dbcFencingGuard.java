@@ -197,7 +197,8 @@ public final class R2dbcFencingGuard {
                                         + " another writer from coming between this check and the write"));
                     }
                     return Dialect.asked(connection).flatMap(dialect -> {
-                        SqlSession session = new SqlSession(connection, Objects.requireNonNull(statements.get(dialect)));
+                        SqlSession session =
+                                new SqlSession(connection, Objects.requireNonNull(statements.get(dialect)));
                         return column == null
                                 ? inTable(session, String.valueOf(resource), remembered)
                                 : inColumn(session, column, resource, remembered);

@@ -33,7 +33,9 @@ final class UserWork {
      * @param work of the user
      */
     <T> Mono<T> inTransaction(
-            Mono<Connection> borrowed, Function<SqlSession, Mono<Boolean>> opening, Function<Connection, Mono<T>> work) {
+            Mono<Connection> borrowed,
+            Function<SqlSession, Mono<Boolean>> opening,
+            Function<Connection, Mono<T>> work) {
         return overWhole(course -> Mono.usingWhen(
                 borrowed.map(connection -> new SqlSession(connection, database.sql)),
                 session -> {

@@ -138,7 +138,8 @@ public abstract class RedisLockBackend implements QuorumNode {
         RenewalCalls asked = new RenewalCalls(connection, names, calls, options);
         this.replicas = options.replicas() == 0
                 ? null
-                : new RedisReplicas(asked::renew, connection::server, options.replicaTimeout(), SilenceClock.ofThisProcess());
+                : new RedisReplicas(
+                        asked::renew, connection::server, options.replicaTimeout(), SilenceClock.ofThisProcess());
         this.renewals = new Renewal(
                 connection, names, SilenceClock.ofThisProcess(), replicas == null ? asked::renew : replicas::renew);
         this.listing = new RedisListing(connection, names, this::inspect);

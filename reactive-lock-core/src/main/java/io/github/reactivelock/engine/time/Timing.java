@@ -78,7 +78,8 @@ public final class Timing {
         this.timer = ownTimer == null ? Objects.requireNonNull(given) : ownTimer;
         // A tick that takes long, with very many locks, is no pause of the process: another thread counts, where there
         // is one.
-        this.silenceClock = given == null ? SilenceClock.ofThisProcess() : new SilenceClock(settings.nanoClock(), given);
+        this.silenceClock =
+                given == null ? SilenceClock.ofThisProcess() : new SilenceClock(settings.nanoClock(), given);
         this.onTick = guarded(() -> {
             nowForCertain();
             onTick.run();
