@@ -262,8 +262,8 @@ public final class BlockingLockClient {
      *   <li>It is reentrant by thread, over all {@code Lock}s of one key that come from this view or those made from
      *       it; each {@code lock} needs an {@code unlock}. A task that was given to an executor is on another thread
      *       and waits; two tasks that one thread runs, one inside the other, are both in.
-     *   <li>{@code lock} and {@code tryLock()} wait through interrupts, also that of a loss, {@code lockInterruptibly} and
-     *       {@code tryLock(time, unit)} end with {@link InterruptedException}. Where the store cannot be asked, all
+     *   <li>{@code lock} and {@code tryLock()} wait through interrupts, also that of a loss; {@code lockInterruptibly}
+     *       and {@code tryLock(time, unit)} end with {@link InterruptedException}. Where the store cannot be asked, all
      *       throw {@link io.github.reactivelock.LockUnavailableException}; {@code lock} and {@code lockInterruptibly}
      *       throw {@link io.github.reactivelock.LockTimeoutException} if the options have a wait timeout, and
      *       {@code tryLock(time, unit)} counts its own time instead, 365 days at most; less than a millisecond is a

@@ -164,9 +164,9 @@ final class Section implements CoreSubscriber<Void> {
     }
 
     /**
-     * Before the lease can have run out, and once; not a thread that is interrupted, which sees that, nor one that waits
-     * through interrupts, which asks afterwards. That has its interrupt on before and after it is among these, so the
-     * look at them stands between two at the thread.
+     * Before the lease can have run out, and once; not a thread that is interrupted, which sees that, nor one that
+     * waits through interrupts, which asks afterwards. That has its interrupt on before and after it is among these, so
+     * the look at them stands between two at the thread.
      */
     private synchronized void interrupt() {
         if (runs

@@ -7,10 +7,10 @@ import java.util.HexFormat;
 
 /**
  * The names of keys in Consul: {@code PREFIX/KEY/CLAIM} for a claim on a lock, {@code PREFIX/!CLIENT} for notices to
- * one client, {@code PREFIX/!CLIENT!gate} for its {@link ClaimGate}. In the user's key every byte that is not plain becomes
- * a tilde and two hexadecimal digits, so that different keys have different names, and none holds a slash, begins with
- * an exclamation mark or a dot, or needs to be escaped in an URL: Consul redirects {@code a//b} and {@code a/../b}, and
- * refuses NUL and, later on, spaces at the ends.
+ * one client, {@code PREFIX/!CLIENT!gate} for its {@link ClaimGate}. In the user's key every byte that is not plain
+ * becomes a tilde and two hexadecimal digits, so that different keys have different names, and none holds a slash,
+ * begins with an exclamation mark or a dot, or needs to be escaped in an URL: Consul redirects {@code a//b} and
+ * {@code a/../b}, and refuses NUL and, later on, spaces at the ends.
  */
 record KeyLayout(String prefix) {
 

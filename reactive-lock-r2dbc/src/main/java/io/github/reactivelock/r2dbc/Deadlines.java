@@ -17,8 +17,8 @@ import org.reactivestreams.Subscription;
 /**
  * Notices commands that the database does not answer in time, by one verdict for all: a verdict for each would wake a
  * thread for each. A deadline only moves to later, and a new command's is later than those there are, so a verdict that
- * is set is never set too late. Its time stands still while this process gets no turn ({@link SilenceClock}). Safe for use
- * from any thread.
+ * is set is never set too late. Its time stands still while this process gets no turn ({@link SilenceClock}). Safe for
+ * use from any thread.
  *
  * <pre>
  * verdict  event

@@ -613,7 +613,7 @@ class RetentionTest {
     }
 
     @Test
-    void aRecallThatFailsLateDoesNotDelayTheLookAtTheEndOfTheLease() {
+    void aLateRecallDoesNotDelayTheLookAtTheLeasesEnd() {
         anotherKeepsIt();
         store.disconnect();
         TestSubscriber<Void> awaited = subscribe(client.awaitRelease("k"));
