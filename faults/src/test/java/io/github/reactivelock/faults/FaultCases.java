@@ -82,7 +82,7 @@ abstract class FaultCases implements NetworkCases, LeaderCases {
         Holding waiting = lab.person(store.longLease()).hold("a");
         lab.untilWaiting("a", 1);
 
-        lab.broken(store::pause, store.longLease().dividedBy(4), store::resume, held.renew());
+        lab.broken(store::pause, store.lease().dividedBy(3), store::resume, held.renew());
 
         holding.untilRenewed();
         assertThat(waiting.granted).isNotDone();

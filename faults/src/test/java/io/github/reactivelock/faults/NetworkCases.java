@@ -43,11 +43,7 @@ interface NetworkCases {
         Holding third = lab().person(lab().store.longLease()).hold("queued");
         lab().untilWaiting("queued", 2);
 
-        lab().broken(
-                        way::cut,
-                        lab().store.longLease().dividedBy(6),
-                        way::mend,
-                        first.held().renew());
+        lab().broken(way::cut, lab().store.lease().dividedBy(6), way::mend);
 
         first.untilRenewed();
         Lab.eventually("both can be told", () -> lab().store.canTellAll("queued"));
