@@ -45,6 +45,7 @@ final class Lab implements AutoCloseable {
     static final Duration LIMIT = Duration.ofSeconds(60);
     /** So late a beat of the client's clock of silence counts as a pause. */
     private static final long STANDSTILL = Duration.ofMillis(300).toNanos();
+
     private static final double MARGIN = 0.01;
 
     /** Of a lab for one Redis. */
@@ -389,10 +390,9 @@ final class Lab implements AutoCloseable {
     /** A client that stood still itself blames no store: then its hold has run out. */
     List<LossReason> lossesOfSilence() {
         boolean stoodStill = events.stream()
-                .anyMatch(event -> event.kind() == HistoryEvent.Kind.STALLED && event.until() - event.at() > STANDSTILL);
-        return stoodStill
-                ? List.of(LossReason.UNREACHABLE, LossReason.EXPIRED)
-                : List.of(LossReason.UNREACHABLE);
+                .anyMatch(
+                        event -> event.kind() == HistoryEvent.Kind.STALLED && event.until() - event.at() > STANDSTILL);
+        return stoodStill ? List.of(LossReason.UNREACHABLE, LossReason.EXPIRED) : List.of(LossReason.UNREACHABLE);
     }
 
     /** Lets time pass during which something is broken. */
