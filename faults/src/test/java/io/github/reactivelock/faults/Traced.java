@@ -101,7 +101,7 @@ final class Traced {
         Duration lease = shortLease(address);
         LockClient renewing = client.with(LockOptions.defaults().withLease(lease));
         Span second = TRACER.spanBuilder("second").setNoParent().startSpan();
-        // On a busy machine it may be lost at last; it was renewed a few times all the same.
+        // On a busy machine it may be lost at last; it was renewed a few times by then.
         run(
                 second,
                 renewing.withLock("held", Mono.delay(lease.multipliedBy(3))).onErrorComplete(LockLostException.class));

@@ -93,7 +93,7 @@ class ManyWaitersTest extends Fixture {
                 List<String> watched = agent.watched();
                 return obstacles.stream().allMatch(key -> watched.stream().anyMatch(key::startsWith));
             });
-            // One that was left counts until this agent hears of it, so that there may be more for a moment.
+            // One that was left counts until this agent learns of it, so that there may be more for a moment.
             Consuls.until("no more are watched", () -> agent.watched().size() <= Agents.WATCHES);
 
             List<Claim> inAnyOrder = new ArrayList<>(held);

@@ -110,7 +110,7 @@ abstract class BackgroundCases extends Cases {
         backend.onRelease(FaultyBackend::unreachable);
 
         assertThat(Await.get(client.withLock(key, Mono.just("done")))).isEqualTo("done");
-        Await.until("the listener hears of it", () -> !told.isEmpty());
+        Await.until("the listener is called", () -> !told.isEmpty());
         assertThat(told.element()).hasMessageContaining(key);
         backend.mend();
 
