@@ -52,8 +52,9 @@ public final class Grant implements Renewals.Due {
      */
     private int keptMillis;
 
-    private long confirmedAt;
+    /** The only record of the last confirmation too, as {@link #confirmedAt} counts back from it. */
     private volatile long deadline;
+
     private long armedFor = Timing.NEVER;
     private volatile boolean renewing;
     private volatile boolean renewalLeft;
@@ -83,8 +84,7 @@ public final class Grant implements Renewals.Due {
         this.lease = Math.max(1, lasting.minus(asked.delay).toNanos());
         services.timing.serve(this.lease);
         this.since = services.timing.now();
-        this.confirmedAt = sentAt;
-        this.deadline = deadline(sentAt);
+        this.deadline = sentAt + reliance();
         this.contended = asked.isContended();
     }
 
@@ -101,8 +101,14 @@ public final class Grant implements Renewals.Due {
         return remaining() <= 0;
     }
 
-    private long deadline(long sentAt) {
-        return sentAt + lease - services.timing.margin(lease);
+    /** Nanoseconds. How long the lock may be relied upon after a confirmed question has left. */
+    private long reliance() {
+        return lease - services.timing.margin(lease);
+    }
+
+    /** When the last confirmed question left. */
+    private long confirmedAt() {
+        return deadline - reliance();
     }
 
     private long patience() {
@@ -121,7 +127,7 @@ public final class Grant implements Renewals.Due {
 
     /** When half of what it may be relied upon is over without a confirmation. */
     public long riskAt() {
-        return confirmedAt + (deadline - confirmedAt) / 2;
+        return deadline - reliance() / 2;
     }
 
     /** Enough of the lease is left to hand the lock to somebody, {@code models/Retention.tla: FreshToUse}. */
@@ -131,9 +137,8 @@ public final class Grant implements Renewals.Due {
 
     /** Counts from when that question left, {@code models/Grant.tla: ConfirmedFromSending}. */
     void confirmed(long sentAt) {
-        if (sentAt - confirmedAt > 0) {
-            confirmedAt = sentAt;
-            deadline = deadline(sentAt);
+        if (sentAt - confirmedAt() > 0) {
+            deadline = sentAt + reliance();
         }
     }
 
@@ -261,7 +266,7 @@ public final class Grant implements Renewals.Due {
             return now;
         }
         long ending = deadline - Timing.BEFORE_A_DEADLINE;
-        long due = confirmedAt + lease / 3;
+        long due = confirmedAt() + lease / 3;
         return holder.isRenewed() && due - ending < 0 ? due : ending;
     }
 
@@ -282,7 +287,7 @@ public final class Grant implements Renewals.Due {
         if (isBehindAPause(now)) {
             isAskedAgain = true;
             queueRenewal();
-        } else if (!renewing && (inDoubt || (holder.isRenewed() && now - confirmedAt >= lease / 3))) {
+        } else if (!renewing && (inDoubt || (holder.isRenewed() && now - confirmedAt() >= lease / 3))) {
             queueRenewal();
         }
         if (armedFor != deadline && services.timing.isBeforeNextTick(deadline, now)) {

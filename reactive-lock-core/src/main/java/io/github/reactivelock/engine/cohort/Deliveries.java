@@ -23,7 +23,6 @@ abstract class Deliveries extends Mailbox {
     /** Nanoseconds; a few times as long as a flow needs that only asks for the lock again. */
     private static final long SHORT = 50_000;
 
-    final Services services;
     private volatile @Nullable Delivery delivery;
 
     /**
@@ -32,14 +31,16 @@ abstract class Deliveries extends Mailbox {
      */
     private volatile boolean flowsGoOnShortly = true;
 
-    Deliveries(String key, Services services) {
+    Deliveries(String key) {
         super(key);
-        this.services = services;
     }
+
+    /** Those of the engine, which the key knows; a reference of its own would cost every hold eight bytes. */
+    abstract Services services();
 
     @Override
     public final void goOnElsewhere(Runnable rest) {
-        services.others.execute(rest);
+        services().others.execute(rest);
     }
 
     /**
@@ -49,7 +50,7 @@ abstract class Deliveries extends Mailbox {
     final void deliver(Runnable grant) {
         Delivery current = delivery;
         if (current == null || !current.takes(grant)) {
-            services.userCallbacks.run(new Delivery(grant));
+            services().userCallbacks.run(new Delivery(grant));
         }
     }
 
@@ -60,20 +61,20 @@ abstract class Deliveries extends Mailbox {
      */
     final void conclude(Runnable end) {
         if (delivery == null && flowsGoOnShortly) { // as after most releases, which the store answers
-            services.userCallbacks.run(end);
+            services().userCallbacks.run(end);
             return;
         }
         Runnable timed = () -> {
-            long began = services.timing.now();
+            long began = services().timing.now();
             try {
                 end.run();
             } finally {
-                flowsGoOnShortly = services.timing.now() - began < SHORT;
+                flowsGoOnShortly = services().timing.now() - began < SHORT;
             }
         };
         Delivery current = delivery;
         if (!flowsGoOnShortly || current == null || !current.takes(timed)) {
-            services.userCallbacks.run(timed);
+            services().userCallbacks.run(timed);
         }
     }
 
@@ -101,13 +102,13 @@ abstract class Deliveries extends Mailbox {
 
         /** False on any other thread, and when it is time for others who need this one. */
         boolean takes(Runnable task) {
-            if (thread != Thread.currentThread() || services.timing.now() - since >= LONGEST_DELIVERY) {
+            if (thread != Thread.currentThread() || services().timing.now() - since >= LONGEST_DELIVERY) {
                 return false;
             }
             if (put(task)) {
-                rescue = services.timing.after(LONGEST_STANDSTILL, this::rescue);
+                rescue = services().timing.after(LONGEST_STANDSTILL, this::rescue);
             }
-            if (rescued || services.timing.isDisposed()) { // no rescue would come for what is added now
+            if (rescued || services().timing.isDisposed()) { // no rescue would come for what is added now
                 leaveToOthers();
             }
             return true;
@@ -115,7 +116,7 @@ abstract class Deliveries extends Mailbox {
 
         @Override
         public void run() {
-            since = services.timing.now();
+            since = services().timing.now();
             thread = Thread.currentThread();
             delivery = this;
             boolean interrupted = false;
@@ -161,7 +162,7 @@ abstract class Deliveries extends Mailbox {
 
         private void leaveToOthers() {
             for (Runnable task = next(); task != null; task = next()) {
-                services.userCallbacks.run(new Delivery(task));
+                services().userCallbacks.run(new Delivery(task));
             }
         }
     }

@@ -6,6 +6,7 @@ import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
 import io.github.reactivelock.engine.hold.Handle;
 import io.github.reactivelock.engine.hold.Hold;
+import io.github.reactivelock.engine.store.Services;
 import io.github.reactivelock.engine.user.HeardRequest;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -52,8 +53,13 @@ final class KeyContext extends Deliveries implements WaitingFlows.Key {
     Phase recallable;
 
     KeyContext(Engine engine, String key) {
-        super(key, engine.services);
+        super(key);
         this.engine = engine;
+    }
+
+    @Override
+    Services services() {
+        return engine.services;
     }
 
     /** Called by the table only. */

@@ -93,7 +93,7 @@ final class OrderedCohort extends Cohort {
     public void holds(Grant fresh) {
         if (placed) {
             if (keyContext.batcher == null) {
-                keyContext.batcher = new ClaimBatcher(keyContext, keyContext.services.timing);
+                keyContext.batcher = new ClaimBatcher(keyContext, keyContext.services().timing);
             }
             keyContext.batcher.open(fresh);
         }
