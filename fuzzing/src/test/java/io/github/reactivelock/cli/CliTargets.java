@@ -4,6 +4,7 @@ import static io.github.reactivelock.fuzzing.Target.must;
 import static io.github.reactivelock.fuzzing.Target.readAddress;
 
 import io.github.reactivelock.fuzzing.Target;
+import io.github.reactivelock.spi.support.StoreUrl;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
@@ -37,10 +38,10 @@ public final class CliTargets {
         if (url == null) {
             return;
         }
-        Target.use(url.hasPassword(), url.eachHost(), url.queryWith("a", "b"));
-        readAddress(url::scheme, text);
+        Target.use(url.eachHost(), url.behindHosts());
+        readAddress(() -> Scheme.of(url), text);
         must(!Target.hasSecret(text) || !url.toString().contains(Target.SECRET), "no secret for people");
-        String own = url.text(url.name(), url.hosts(), url.query());
+        String own = url.text(url.name(), url.hosts());
         if (url.user() != null && url.password() != null) {
             must(StoreUrl.parse(own).equals(url), "the same URL when it is read again");
         }

@@ -1,5 +1,6 @@
 package io.github.reactivelock.cli;
 
+import io.github.reactivelock.spi.support.StoreUrl;
 import java.util.List;
 
 /** What a store's URL begins with, and which store that is. */
@@ -33,8 +34,9 @@ enum Scheme {
         this.names = names;
     }
 
-    /** That of a URL's beginning, up to the colon. */
-    static Scheme of(String name) {
+    /** That of a URL's beginning, up to the first colon. */
+    static Scheme of(StoreUrl url) {
+        String name = url.name().replaceFirst(":.*", "");
         for (Scheme scheme : values()) {
             if (List.of(scheme.names.split(" ")).contains(name)) {
                 return scheme;

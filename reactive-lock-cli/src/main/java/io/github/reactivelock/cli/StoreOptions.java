@@ -1,6 +1,7 @@
 package io.github.reactivelock.cli;
 
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.support.StoreUrl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +65,11 @@ final class StoreOptions {
 
     /** Whether others on the machine can read a password in the list of processes. */
     boolean showsPassword() {
-        return given.stream().anyMatch(url -> StoreUrl.parse(url).hasPassword());
+        return given.stream().anyMatch(url -> hasPassword(StoreUrl.parse(url)));
+    }
+
+    private static boolean hasPassword(StoreUrl url) {
+        return url.password() != null || url.query().matches("(?i)(.*&)?password=.*");
     }
 
     /** The stores that are asked, without passwords. */
@@ -80,7 +85,19 @@ final class StoreOptions {
         String password = asks ? environment.prompt().get() : environment.variable(Environment.PASSWORD);
         // A backend that gives up before the client does says more about why.
         return new Stores(keyPrefix, tablePrefix, timeout.dividedBy(2))
-                .backend(urls.stream().map(url -> url.with(user, password)).toList());
+                .backend(urls.stream().map(url -> withLogin(url, password)).toList());
+    }
+
+    /** With a user and a password for those that it has none of. */
+    private StoreUrl withLogin(StoreUrl url, @Nullable String password) {
+        return new StoreUrl(
+                url.name(),
+                url.user() == null || url.user().isEmpty() ? user : url.user(),
+                url.password() == null ? password : url.password(),
+                url.hosts(),
+                url.path(),
+                url.query(),
+                url.fragment());
     }
 
     private List<StoreUrl> urls(Environment environment) {

@@ -14,6 +14,7 @@ import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.spi.support.StoreUrl;
 import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
 import io.r2dbc.spi.ConnectionFactories;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +47,7 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
         if (urls.size() > 1) {
             return quorum(urls);
         }
-        boolean isSql = url.scheme() == Scheme.SQL;
+        boolean isSql = Scheme.of(url) == Scheme.SQL;
         if (isSql ? keyPrefix != null : tablePrefix != null) {
             throw new IllegalArgumentException(
                     isSql
@@ -53,10 +55,11 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
                             : "--table-prefix is for SQL only; here --key-prefix says what names begin with");
         }
         if (!isSql && url.hosts().isBlank()) {
-            throw new IllegalArgumentException("the store's URL names no host; one looks like " + url.scheme().example);
+            throw new IllegalArgumentException(
+                    "the store's URL names no host; one looks like " + Scheme.of(url).example);
         }
         requirePassword(url);
-        return switch (url.scheme()) {
+        return switch (Scheme.of(url)) {
             case REDIS -> redis(url);
             case SENTINEL -> sentinel(url);
             case PRIMARY -> LettuceLockBackend.connectPrimary(eachServer(url), redisOptions());
@@ -69,7 +72,7 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
     }
 
     private LockBackend quorum(List<StoreUrl> urls) {
-        if (tablePrefix != null || urls.stream().anyMatch(url -> url.scheme() != Scheme.REDIS)) {
+        if (tablePrefix != null || urls.stream().anyMatch(url -> Scheme.of(url) != Scheme.REDIS)) {
             throw new IllegalArgumentException(
                     "several stores are a quorum, whose members are all redis:// or rediss://; the other schemes name"
                             + " several hosts in one URL, with commas between them");
@@ -81,7 +84,7 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
     /** What stands alone before the at sign is a user here, and a password for other programs. */
     private static void requirePassword(StoreUrl url) {
         String user = url.user();
-        if (url.scheme() != Scheme.SQL && user != null && !user.isEmpty() && url.password() == null) {
+        if (Scheme.of(url) != Scheme.SQL && user != null && !user.isEmpty() && url.password() == null) {
             throw new IllegalArgumentException("there is a user and no password: give it in " + Environment.PASSWORD
                     + " or with --ask-password. A password alone stands behind a colon, as in redis://:password@host");
         }
@@ -106,7 +109,11 @@ record Stores(@Nullable String keyPrefix, @Nullable String tablePrefix, Duration
 
     /** As Lettuce reads it. */
     private String redisUri(StoreUrl url, String name, String hosts) {
-        return url.text(name, hosts, url.queryWith("timeout", patience.toMillis() + "ms"));
+        boolean hasTimeout = Stream.of(url.query().split("&")).anyMatch(option -> option.startsWith("timeout="));
+        String timeout = "timeout=" + patience.toMillis() + "ms";
+        String query = hasTimeout ? url.query() : url.query().isEmpty() ? timeout : url.query() + "&" + timeout;
+        return new StoreUrl(url.name(), url.user(), url.password(), url.hosts(), url.path(), query, url.fragment())
+                .text(name, hosts);
     }
 
     private RedisBackendOptions redisOptions() {

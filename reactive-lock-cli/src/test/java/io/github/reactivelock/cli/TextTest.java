@@ -3,6 +3,7 @@ package io.github.reactivelock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.spi.support.StoreUrl;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
@@ -123,9 +124,7 @@ class TextTest {
         assertThat(url.hosts()).isEqualTo(hosts.replace(';', ','));
         assertThat(url.path()).isEqualTo(path);
         assertThat(url.toString()).doesNotContain("@").doesNotContain("?");
-        assertThat(StoreUrl.parse(url.text(url.name(), url.hosts(), url.query()))
-                        .password())
-                .isEqualTo(password);
+        assertThat(StoreUrl.parse(url.text(url.name(), url.hosts())).password()).isEqualTo(password);
     }
 
     @ParameterizedTest

@@ -1,22 +1,17 @@
 package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Claim;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
+import io.github.reactivelock.spi.support.KeyNames;
 
 /**
  * The names of keys in Consul: {@code PREFIX/KEY/CLAIM} for a claim on a lock, {@code PREFIX/!CLIENT} for notices to
- * one client, {@code PREFIX/!CLIENT!gate} for its {@link ClaimGate}. In the user's key every byte that is not plain
- * becomes a tilde and two hexadecimal digits, so that different keys have different names, and none holds a slash,
- * begins with an exclamation mark or a dot, or needs to be escaped in an URL: Consul redirects {@code a//b} and
- * {@code a/../b}, and refuses NUL and, later on, spaces at the ends.
+ * one client, {@code PREFIX/!CLIENT!gate} for its {@link ClaimGate}. The user's key is encoded as {@link KeyNames}
+ * says, but with tildes for percent signs and without a dot at the beginning, so that no name needs to be escaped in a
+ * URL: Consul redirects {@code a//b} and {@code a/../b}, and refuses NUL and, later on, spaces at the ends.
  */
 record KeyLayout(String prefix) {
 
-    private static final String PLAIN = "-._:";
     private static final char ESCAPE = '~';
-    private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     /** What the names of all keys begin with. */
     String root() {
@@ -50,40 +45,13 @@ record KeyLayout(String prefix) {
         if (!lock.startsWith(root()) || !lock.endsWith("/") || lock.length() <= root().length()) {
             return "";
         }
-        return decode(lock.substring(root().length(), lock.length() - 1));
+        String name = lock.substring(root().length(), lock.length() - 1);
+        String key = KeyNames.decode(name.replace(ESCAPE, '%'));
+        return encode(key).equals(name) ? key : "";
     }
 
     private static String encode(String key) {
-        StringBuilder name = new StringBuilder(key.length() + 16);
-        for (byte b : key.getBytes(StandardCharsets.UTF_8)) {
-            char c = (char) (b & 0xff);
-            boolean leadingDot = c == '.' && name.isEmpty();
-            if ((c >= '0' && c <= '9')
-                    || (c >= 'A' && c <= 'Z')
-                    || (c >= 'a' && c <= 'z')
-                    || (PLAIN.indexOf(c) >= 0 && !leadingDot)) {
-                name.append(c);
-            } else {
-                name.append(ESCAPE).append(HEX.toHexDigits(b));
-            }
-        }
-        return name.toString();
-    }
-
-    private static String decode(String name) {
-        ByteArrayOutputStream key = new ByteArrayOutputStream(name.length());
-        try {
-            for (int i = 0; i < name.length(); i++) {
-                if (name.charAt(i) == ESCAPE) {
-                    key.write(HexFormat.fromHexDigits(name, i + 1, i + 3));
-                    i += 2;
-                } else {
-                    key.write(name.charAt(i));
-                }
-            }
-        } catch (IllegalArgumentException | IndexOutOfBoundsException e) { // not ours
-            return "";
-        }
-        return key.toString(StandardCharsets.UTF_8);
+        String name = KeyNames.encode(key).replace('%', ESCAPE);
+        return name.startsWith(".") ? ESCAPE + "2E" + name.substring(1) : name;
     }
 }

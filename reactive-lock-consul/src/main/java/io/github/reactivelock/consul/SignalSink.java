@@ -2,12 +2,10 @@ package io.github.reactivelock.consul;
 
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.spi.support.EndlessRetry;
+import io.github.reactivelock.spi.support.SignalListeners;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
@@ -26,7 +24,7 @@ final class SignalSink {
     private final Watches watches;
     private final Session session;
     private final Supplier<String> notice;
-    private final Set<FluxSink<Signal>> listening = ConcurrentHashMap.newKeySet();
+    private final SignalListeners listeners = new SignalListeners();
 
     private volatile boolean hears;
 
@@ -39,9 +37,7 @@ final class SignalSink {
     }
 
     void push(Signal signal) {
-        for (FluxSink<Signal> sink : listening) {
-            sink.next(signal);
-        }
+        listeners.push(signal);
     }
 
     /** A notice for a client that should give a claim back. */
@@ -51,11 +47,7 @@ final class SignalSink {
 
     /** What is pushed, with each notice turned into signals: where it is not a recall, by a look at the claims. */
     Flux<Signal> signals(Supplier<Flux<Signal>> look) {
-        Flux<Signal> pushed = Flux.create(sink -> {
-            sink.onDispose(() -> listening.remove(sink));
-            listening.add(sink);
-        });
-        return Flux.merge(pushed, noticed(look));
+        return Flux.merge(listeners.signals(), noticed(look));
     }
 
     /** Whether notices arrive, as far as is known: a question for them is at an agent. */
@@ -64,7 +56,7 @@ final class SignalSink {
     }
 
     void close(Throwable reason) {
-        listening.forEach(sink -> sink.error(reason));
+        listeners.close(reason);
     }
 
     private Flux<Signal> noticed(Supplier<Flux<Signal>> look) {

@@ -32,6 +32,14 @@ class KeyLayoutTest {
     }
 
     @Test
+    void aNameThatNoKeyHasIsNoLocks() {
+        assertThat(NAMES.key("locks/a~2fb/")).isEmpty();
+        assertThat(NAMES.key("locks/a%2Fb/")).isEmpty();
+        assertThat(NAMES.key("locks/a+b/")).isEmpty();
+        assertThat(NAMES.key("locks/.a/")).isEmpty();
+    }
+
+    @Test
     void theNamesOfLocksBeginAsTheirKeysDo() {
         assertThat(NAMES.lock("order/42")).startsWith(NAMES.locks("order/"));
         assertThat(NAMES.lock("é")).startsWith(NAMES.locks(""));

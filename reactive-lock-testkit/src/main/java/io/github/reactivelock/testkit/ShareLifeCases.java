@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** How a share ends, what those that are dead hold up, and what one sees of shares. */
 abstract class ShareLifeCases extends SharingCases {
@@ -279,15 +280,19 @@ abstract class ShareLifeCases extends SharingCases {
     void eventsTellUnits() {
         needs(Feature.PERMITS);
         LockClient client = client();
+        // A store that looks passes over a holder that comes and goes between two looks.
+        Sinks.Empty<Void> seen = Sinks.empty();
         CompletableFuture<List<Integer>> units = client.events(key)
                 .<Integer>handle((event, sink) -> {
                     if (event instanceof LockEvent.Acquired acquired) {
                         sink.next(acquired.units());
+                        seen.tryEmitEmpty().orThrow();
                     } else if (event instanceof LockEvent.Released released) {
                         sink.next(-released.units());
                     } else {
-                        var unused =
-                                client.permits(2, 5).withLock(key, Mono.empty()).subscribe();
+                        var unused = client.permits(2, 5)
+                                .withLock(key, seen.asMono())
+                                .subscribe();
                     }
                 })
                 .take(2)

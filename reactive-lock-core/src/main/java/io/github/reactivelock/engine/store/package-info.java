@@ -8,7 +8,8 @@
  * <table>
  * <caption>Who runs where</caption>
  * <tr><th>class</th><th>state</th><th>runs on</th></tr>
- * <tr><td>{@code Opening}</td><td>asked, answered; its Javadoc has the table</td><td>any thread</td></tr>
+ * <tr><td>{@code Opening}</td><td>open, opening, pausing; its Javadoc has the table; whether the store has ever
+ * answered</td><td>events of the gate; the first answer, any thread</td></tr>
  * <tr><td>{@code Window}</td><td>how many may be on their way</td><td>any thread; its counts are lock-free</td></tr>
  * <tr><td>{@code Permit}</td><td>counted, held back, settled; its Javadoc has the table</td><td>events
  * of the claim's key; its time, any thread</td></tr>

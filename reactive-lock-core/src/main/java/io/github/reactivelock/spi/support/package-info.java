@@ -1,4 +1,7 @@
-/** What several backends need and no caller of a lock sees: identifiers, driver threads, detached work. */
+/**
+ * What several backends, or those who make them of a URL, need and no caller of a lock sees: identifiers, addresses,
+ * driver threads, detached work.
+ */
 @NullMarked
 package io.github.reactivelock.spi.support;
 

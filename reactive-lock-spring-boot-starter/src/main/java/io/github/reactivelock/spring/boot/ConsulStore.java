@@ -3,6 +3,7 @@ package io.github.reactivelock.spring.boot;
 import io.github.reactivelock.consul.ConsulBackendOptions;
 import io.github.reactivelock.consul.ConsulLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.support.StoreUrl;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -26,19 +27,17 @@ final class ConsulStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        ConfiguredUrl parts = ConfiguredUrl.of(url).orElseGet(() -> new ConfiguredUrl("consul", null, url, ""));
+        StoreUrl parts = StoreUrl.parse(url.contains("://") ? url : "consul://" + url);
         String scheme = parts.name().matches("consuls|https") ? "https://" : "http://";
-        String agents =
-                parts.eachHost().stream().map(host -> scheme + host).collect(Collectors.joining(",")) + parts.rest();
+        String agents = parts.eachHost().stream().map(host -> scheme + host).collect(Collectors.joining(","))
+                + parts.behindHosts();
         ConsulBackendOptions options =
                 properties.prefixed(ConsulBackendOptions.defaults(), ConsulBackendOptions::withPrefix);
-        if (parts.login() == null) {
-            return ConsulLockBackend.connect(agents, options);
-        }
-        if (!parts.login().user().isEmpty()) {
+        if (parts.user() != null && !parts.user().isEmpty()) {
             throw new IllegalArgumentException(
                     "Consul knows no users: the token stands alone behind a colon, as in consul://:token@host:8500");
         }
-        return ConsulLockBackend.connect(agents, options.withToken(parts.login().password()));
+        String token = parts.password();
+        return ConsulLockBackend.connect(agents, token == null ? options : options.withToken(token));
     }
 }

@@ -6,6 +6,7 @@ import io.etcd.jetcd.ClientBuilder;
 import io.github.reactivelock.etcd.EtcdBackendOptions;
 import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.support.StoreUrl;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -43,10 +44,12 @@ final class EtcdStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        ConfiguredUrl parts = ConfiguredUrl.of(url).orElseGet(() -> new ConfiguredUrl("http", null, url, ""));
+        StoreUrl parts = StoreUrl.parse(url.contains("://") ? url : "http://" + url);
+        String user = parts.user();
+        String password = parts.password() == null ? "" : parts.password();
         // One scheme for all, as the command line has it, or one for each.
         String scheme = parts.name().equals("https") ? "https://" : "http://";
-        if (parts.login() == null) {
+        if (user == null) {
             List<String> members = Stream.of(url.replaceFirst("^etcd:", "http:").split(",", -1))
                     .map(member -> member.contains("://") ? member : scheme + member)
                     .map(EtcdStore::withPort)
@@ -57,8 +60,8 @@ final class EtcdStore implements StoreSource {
                 .endpoints(parts.eachHost().stream()
                         .map(host -> withPort(scheme + host))
                         .toArray(String[]::new))
-                .user(ByteSequence.from(parts.login().user(), StandardCharsets.UTF_8))
-                .password(ByteSequence.from(parts.login().password(), StandardCharsets.UTF_8));
+                .user(ByteSequence.from(user, StandardCharsets.UTF_8))
+                .password(ByteSequence.from(password, StandardCharsets.UTF_8));
         if (parts.name().equals("https")) {
             try {
                 builder.sslContext(trusting -> {});

@@ -3,6 +3,7 @@ package io.github.reactivelock.spring.boot;
 import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.support.StoreUrl;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Schema;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
 import io.r2dbc.pool.ConnectionPool;
@@ -62,14 +63,11 @@ final class R2dbcStore implements StoreSource {
 
     /** The command line takes the address of a database without "r2dbc:" too, and a password with an at sign. */
     static String asR2dbc(String url) {
-        return ConfiguredUrl.of(url)
-                .filter(one -> one.login() != null || !one.name().startsWith("r2dbc"))
-                .map(one -> one.text(
-                        one.name().startsWith("r2dbc")
-                                ? one.name()
-                                : "r2dbc:" + one.name().replaceFirst("^postgres$", "postgresql"),
-                        one.hosts()))
-                .orElse(url);
+        StoreUrl parts = StoreUrl.parse(url);
+        String driver = parts.name().startsWith("r2dbc")
+                ? parts.name()
+                : "r2dbc:" + parts.name().replaceFirst("^postgres$", "postgresql");
+        return parts.text(driver, parts.hosts());
     }
 
     private static R2dbcBackendOptions options(ReactiveLockProperties properties) {

@@ -5,9 +5,9 @@ import io.github.reactivelock.quorum.QuorumLockBackend;
 import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.spi.support.StoreUrl;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
 import java.util.List;
-import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -59,15 +59,13 @@ final class RedisStore implements StoreSource {
                     .map(node -> LettuceLockBackend.connect(escaped(node), options))
                     .toArray(QuorumNode[]::new));
         }
-        Optional<ConfiguredUrl> several =
-                ConfiguredUrl.of(url).filter(one -> SEVERAL.matcher(one.name()).matches());
-        if (several.isEmpty()) {
-            return LettuceLockBackend.connect(escaped(url), options);
+        StoreUrl parts = StoreUrl.parse(nodes.get(0));
+        if (!SEVERAL.matcher(parts.name()).matches()) {
+            return LettuceLockBackend.connect(escaped(nodes.get(0)), options);
         }
-        ConfiguredUrl cluster = several.get();
-        String[] schemeAndKind = cluster.name().split("-", -1);
-        List<String> servers = cluster.eachHost().stream()
-                .map(host -> cluster.text(schemeAndKind[0], host))
+        String[] schemeAndKind = parts.name().split("-", -1);
+        List<String> servers = parts.eachHost().stream()
+                .map(host -> parts.text(schemeAndKind[0], host))
                 .toList();
         return schemeAndKind[1].equals("cluster")
                 ? LettuceLockBackend.connectCluster(servers, options)
@@ -75,10 +73,8 @@ final class RedisStore implements StoreSource {
     }
 
     private static String escaped(String url) {
-        return ConfiguredUrl.of(url)
-                .filter(one -> one.login() != null && !one.login().password().isEmpty())
-                .map(one -> one.text(one.name(), one.hosts()))
-                .orElse(url);
+        StoreUrl parts = StoreUrl.parse(url);
+        return parts.text(parts.name(), parts.hosts());
     }
 
     private static RedisBackendOptions options(ReactiveLockProperties properties) {

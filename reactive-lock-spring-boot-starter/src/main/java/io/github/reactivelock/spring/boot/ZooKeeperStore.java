@@ -1,6 +1,7 @@
 package io.github.reactivelock.spring.boot;
 
 import io.github.reactivelock.spi.LockBackend;
+import io.github.reactivelock.spi.support.StoreUrl;
 import io.github.reactivelock.spring.boot.ReactiveLockProperties.Sharing;
 import io.github.reactivelock.zookeeper.ZooKeeperBackendOptions;
 import io.github.reactivelock.zookeeper.ZooKeeperLockBackend;
@@ -37,14 +38,13 @@ final class ZooKeeperStore implements StoreSource {
 
     @Override
     public LockBackend ofUrl(String url, ReactiveLockProperties properties) {
-        ConfiguredUrl parts = ConfiguredUrl.of(url).orElseGet(() -> new ConfiguredUrl("zookeeper", null, url, ""));
-        String path = parts.rest().equals("/") ? "" : parts.rest();
+        StoreUrl parts = StoreUrl.parse(url.contains("://") ? url : "zookeeper://" + url);
+        String path = parts.behindHosts().equals("/") ? "" : parts.behindHosts();
+        String user = parts.user();
+        String password = parts.password() == null ? "" : parts.password();
         ZooKeeperBackendOptions options = options(properties);
         return ZooKeeperLockBackend.connect(
-                parts.hosts() + path,
-                parts.login() == null
-                        ? options
-                        : options.withDigest(parts.login().user(), parts.login().password()));
+                parts.hosts() + path, user == null ? options : options.withDigest(user, password));
     }
 
     private static ZooKeeperBackendOptions options(ReactiveLockProperties properties) {

@@ -133,7 +133,6 @@ class StartTest {
         "redis://:secret@one;redis://:secret@two, one;two",
         "etcd://one:2379;two:2379, one:2379;two:2379",
         "r2dbc:postgresql://user:p@secret@one:5432/db?password=secret, one:5432",
-        "r2dbc:postgresql://user:se/cret@one/db, ''",
         "r2dbc:h2:mem:///locks, ''",
         "localhost:2181, localhost:2181"
     })

@@ -153,6 +153,9 @@ class StoreChoiceTest {
                 "redis://localhost | reactive-lock.client=shared | reactive-lock.client=shared for those of the application",
                 "redis://localhost | reactive-lock.store=memory | keeps locks in this process",
                 "redis://:secret@ | '' | reactive-lock.url: not a Redis URI",
+                "redis://user:/secret@localhost | '' | reactive-lock.url: this store's URL cannot be read",
+                "r2dbc:h2://user:#secret@localhost | '' | reactive-lock.url: this store's URL cannot be read",
+                "http://user:secret%zz@localhost | '' | reactive-lock.url: this store's URL cannot be read",
                 "consul://user:secret@localhost | '' | reactive-lock.url: Consul knows no users",
                 "consul://localhost/path | '' | reactive-lock.url: an agent's address must be",
                 "redis://localhost | reactive-lock.key-prefix=a!b | reactive-lock.key-prefix: prefix must be"
