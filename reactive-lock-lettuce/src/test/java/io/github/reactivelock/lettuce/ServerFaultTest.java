@@ -10,12 +10,20 @@ import static io.github.reactivelock.lettuce.RedisFixture.take;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.LockClient;
+import io.github.reactivelock.LockHandle;
+import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.Signal;
 import io.github.reactivelock.state.LockEvent;
 import io.github.reactivelock.state.LockInfo;
+import io.github.reactivelock.state.LossReason;
 import io.lettuce.core.KillArgs;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -70,6 +78,46 @@ class ServerFaultTest {
         assertThat(release(backend, waiter)).isTrue();
 
         assertThat(fixture.keysOf("a")).containsExactly("{reactivelock:a}:token");
+    }
+
+    /** As on a disk that is full: the file to save to is a directory. */
+    @Test
+    void aServerThatCannotSaveRefusesClaimsAndCostsHoldsAfterTheirLease() throws IOException {
+        LockClient client = RedisFixture.client(backend);
+        LockHandle held = client.with(LockOptions.defaults().withLease(Duration.ofSeconds(5)))
+                .acquire("held")
+                .block(RedisFixture.PATIENCE);
+        Path file = Files.createDirectory(fixture.server.directory().resolve("dump.rdb"));
+        fixture.redis.configSet("save", "3600 1");
+        try {
+            untilSaved("err");
+
+            assertThatThrownBy(() -> client.acquire("free").block(RedisFixture.PATIENCE))
+                    .hasMessageContaining("MISCONF")
+                    .hasMessageContaining("mend the disk");
+            assertThat(held.lost().block(RedisFixture.PATIENCE).reason()).isEqualTo(LossReason.UNREACHABLE);
+
+            Files.delete(file);
+            untilSaved("ok");
+            for (String key : List.of("free", "held")) {
+                assertThat(client.acquire(key)
+                                .flatMap(LockHandle::release)
+                                .thenReturn(key)
+                                .block(RedisFixture.PATIENCE))
+                        .isEqualTo(key);
+            }
+        } finally {
+            fixture.redis.configSet("save", "");
+            Files.deleteIfExists(file);
+        }
+    }
+
+    private static void untilSaved(String status) {
+        fixture.redis.bgsave();
+        eventually(
+                "saving has ended",
+                () -> fixture.redis.info("persistence").contains("rdb_bgsave_in_progress:0")
+                        && fixture.redis.info("persistence").contains("rdb_last_bgsave_status:" + status));
     }
 
     @Test

@@ -2,8 +2,10 @@ package io.github.reactivelock.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.testservers.TcpProxy;
+import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.postgresql.api.PostgresqlConnection;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
@@ -28,6 +30,10 @@ import reactor.util.retry.Retry;
 /** A lock on a whole table or server, as a backup or a change of the table takes it, for longer than any command. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LockedTableTest {
+
+    private static final R2dbcBackendOptions LONGER = R2dbcBackendOptions.defaults()
+            .withCommandTimeout(Duration.ofSeconds(10))
+            .withoutNotifications();
 
     private static final String POSTGRES_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted";
     private static final String MARIADB_WAITING = "SELECT count(*) FROM information_schema.processlist"
@@ -103,31 +109,90 @@ class LockedTableTest {
         get(backend.close());
     }
 
+    private Connection lockTable() {
+        Connection locking = get(Mono.from(postgres.factory().create()));
+        get(Mono.from(locking.beginTransaction()));
+        long unused = get(Databases.number(locking, "LOCK TABLE reactive_lock IN ACCESS EXCLUSIVE MODE"));
+        return locking;
+    }
+
     /** As when its process is killed: its connections end, and no request to cancel comes. */
+    private Disposable diesWaiting(R2dbcLockBackend client, Claim claim, TcpProxy proxy) {
+        Disposable asked = client.claim(claim).subscribe(answer -> {}, error -> {});
+        Databases.until("it waits for the table", () -> postgres.select(POSTGRES_WAITING) > 0);
+        proxy.cut();
+        return asked;
+    }
+
+    private static void granted(R2dbcLockBackend client) {
+        assertThat(get(client.claim(Databases.claim(UUID.randomUUID().toString()))))
+                .isInstanceOf(ClaimResult.Granted.class);
+    }
+
+    private void untilNoneWaits() {
+        Databases.until(
+                "it does not wait any more, though the table is locked", () -> postgres.select(POSTGRES_WAITING) == 0);
+    }
+
     @Test
     void whatAClientWaitsForThatDiesEndsAtPostgres() {
         try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
-            R2dbcLockBackend dying = R2dbcLockBackend.connect(
-                    postgres.through(proxy).factory(),
-                    R2dbcBackendOptions.defaults()
-                            .withCommandTimeout(Duration.ofSeconds(10))
-                            .withoutNotifications());
-            assertThat(get(dying.claim(Databases.claim(UUID.randomUUID().toString()))))
-                    .isInstanceOf(ClaimResult.Granted.class);
-            Connection locking = get(Mono.from(postgres.factory().create()));
-            get(Mono.from(locking.beginTransaction()));
-            long unused = get(Databases.number(locking, "LOCK TABLE reactive_lock IN ACCESS EXCLUSIVE MODE"));
+            R2dbcLockBackend dying =
+                    R2dbcLockBackend.connect(postgres.through(proxy).factory(), LONGER);
+            granted(dying);
+            Connection locking = lockTable();
+
             Disposable asked =
-                    dying.claim(Databases.claim(UUID.randomUUID().toString())).subscribe(answer -> {}, error -> {});
-            Databases.until("it waits for the table", () -> postgres.select(POSTGRES_WAITING) > 0);
+                    diesWaiting(dying, Databases.claim(UUID.randomUUID().toString()), proxy);
 
-            proxy.cut();
-
-            Databases.until(
-                    "it does not wait any more, though the table is locked",
-                    () -> postgres.select(POSTGRES_WAITING) == 0);
+            untilNoneWaits();
             asked.dispose();
             get(Mono.from(locking.close()).then(dying.close()));
+        }
+    }
+
+    @Test
+    void overAnApplicationsPoolItEndsWhereItsSessionsLookForTheirClient() {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
+            ConnectionPool pool = Databases.pool(
+                    Databases.beginningWith(
+                            "SET client_connection_check_interval = 500",
+                            postgres.through(proxy).factory()),
+                    1);
+            R2dbcLockBackend dying = R2dbcLockBackend.using(pool, LONGER);
+            granted(dying);
+            Connection locking = lockTable();
+
+            Disposable asked =
+                    diesWaiting(dying, Databases.claim(UUID.randomUUID().toString()), proxy);
+
+            untilNoneWaits();
+            asked.dispose();
+            get(Mono.from(locking.close()).then(dying.close()));
+            Databases.dispose(pool);
+        }
+    }
+
+    /** PostgreSQL waits for a table before it reads what a statement says of its own patience. */
+    @Test
+    void overAnyOtherPoolItWaitsForTheTableAndThenHasItsLock() {
+        try (TcpProxy proxy = TcpProxy.to(postgres.port())) {
+            ConnectionPool pool = Databases.pool(postgres.through(proxy).factory(), 1);
+            R2dbcLockBackend dying = R2dbcLockBackend.using(pool, LONGER);
+            R2dbcLockBackend looking = R2dbcLockBackend.connect(postgres.factory(), LONGER);
+            granted(dying);
+            granted(looking);
+            Connection locking = lockTable();
+            Claim claim = Databases.claim(UUID.randomUUID().toString());
+
+            Disposable asked = diesWaiting(dying, claim, proxy);
+
+            get(Mono.from(locking.close()));
+            Databases.until(
+                    "it has its lock", () -> !get(looking.inspect(claim.key())).isFree());
+            asked.dispose();
+            get(dying.close().then(looking.close()));
+            Databases.dispose(pool);
         }
     }
 
@@ -164,9 +229,7 @@ class LockedTableTest {
                         .withCommandTimeout(Duration.ofMillis(1_200))
                         .withoutNotifications());
         String key = UUID.randomUUID().toString();
-        Connection locking = get(Mono.from(postgres.factory().create()));
-        get(Mono.from(locking.beginTransaction()));
-        long unused = get(Databases.number(locking, "LOCK TABLE reactive_lock IN ACCESS EXCLUSIVE MODE"));
+        Connection locking = lockTable();
 
         Throwable failure = get(backend.claim(Databases.claim(key))
                 .<Throwable>map(answer -> new AssertionError("answered " + answer))
