@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The fault matrix of H2 behind its TCP server. It has no row for a server that comes back empty, as {@link
- * PostgresMatrixTest} says, and pushes nothing, like MariaDB. An H2 inside the process has no faults but the process's.
+ * PostgresMatrixTest} says, and pushes nothing. An H2 inside the process has no faults but the process's.
  */
 class H2MatrixTest extends FaultCases implements RestartCases {
 

@@ -8,7 +8,7 @@ class MariaDbMatrixTest extends FaultCases implements RestartCases, KeptCases {
 
     @Override
     Store open() {
-        return SqlStore.mariaDb();
+        return SqlStore.mariaDb("mariadb");
     }
 
     @Override

@@ -18,7 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -239,10 +238,17 @@ interface NetworkCases {
 
     private void assertServedLikeTheOthers(Way way, Runnable fault) {
         Person far = lab().person(way);
-        far.hold("a").release();
+        List<Person> near = List.of(lab().person(), lab().person());
+        Holding before = near.get(0).hold("a");
+        before.held();
+        Holding waiting = far.hold("a"); // from now on it has what pushes come over
+        lab().untilWaiting("a", 1);
+        before.release();
+        waiting.held();
+        waiting.release();
         AtomicBoolean enough = new AtomicBoolean();
         lab().faults.faultBegan("forgotten");
-        List<CompletableFuture<Void>> rivals = Stream.of(lab().person(), lab().person())
+        List<CompletableFuture<Void>> rivals = near.stream()
                 .map(rival -> Mono.defer(() -> rival.history().withLock(rival.lock(), "a", NetworkCases::shortly))
                         .repeat(() -> !enough.get())
                         .then()

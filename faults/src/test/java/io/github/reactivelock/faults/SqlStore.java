@@ -3,15 +3,18 @@ package io.github.reactivelock.faults;
 import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.testservers.MariaDbServer;
+import io.github.reactivelock.testservers.MySqlServer;
 import io.github.reactivelock.testservers.PostgresServer;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactories;
+import io.r2dbc.spi.R2dbcException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** One database whose server can be broken, and an operator who asks it in SQL. */
@@ -25,25 +28,43 @@ final class SqlStore extends Store {
      *
      * @param address with the port left open
      * @param key how it makes text of a lock's key
-     * @param breakListeners ends the connections over which clients are woken; empty if it has none
+     * @param transactions asks for those that are open; empty if it ends those that do nothing
+     * @param listeners asks for statements that each end a connection over which a client is woken; empty if none
      * @param listening what a client says over such a connection
      */
-    private record Tongue(String address, String key, String breakListeners, String listening) {}
+    private record Tongue(String address, String key, String transactions, String listeners, String listening) {
+
+        /** One of MariaDB or MySQL, whose listeners sleep in a state; a proxy has to read what they say. */
+        static Tongue ringing(String driver, String settings, String transactions, String asleep) {
+            return new Tongue(
+                    "r2dbc:" + driver + "://root@127.0.0.1:%d/mysql"
+                            + (driver.equals("mysql") ? "?sslMode=disabled" : settings),
+                    "CONVERT(lock_key USING utf8mb4)",
+                    transactions,
+                    "SELECT concat('KILL ', id) FROM information_schema.processlist WHERE state = '" + asleep + "'",
+                    "GET_LOCK(");
+        }
+    }
 
     private static final Tongue POSTGRESQL = new Tongue(
             "r2dbc:postgresql://postgres@127.0.0.1:%d/postgres",
             "convert_from(lock_key, 'UTF8')",
-            "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-                    + " OR query = 'SELECT 1'",
+            "",
+            "SELECT concat('SELECT pg_terminate_backend(', pid, ')::text') FROM pg_stat_activity"
+                    + " WHERE query LIKE 'LISTEN%' OR query = 'SELECT 1'",
             "LISTEN ");
-    private static final Tongue MARIADB = new Tongue(
-            "r2dbc:mariadb://root@127.0.0.1:%d/mysql",
-            "CONVERT(lock_key USING utf8mb4)",
-            "BEGIN NOT ATOMIC FOR listener IN (SELECT id FROM information_schema.processlist WHERE state = 'User lock')"
-                    + " DO KILL listener.id; END FOR; END",
-            "GET_LOCK(");
-    private static final Tongue H2 =
-            new Tongue("tcp://127.0.0.1:%d/./locks;WRITE_DELAY=0", "UTF8TOSTRING(lock_key)", "", "");
+    private static final Tongue H2 = new Tongue(
+            "tcp://127.0.0.1:%d/./locks;WRITE_DELAY=0",
+            "UTF8TOSTRING(lock_key)",
+            "SELECT CAST(session_id AS VARCHAR) FROM information_schema.sessions WHERE contains_uncommitted",
+            "",
+            "");
+    /** The server answers the same again within 100 ms; {@link Lab#stop} waits for longer. */
+    private static final String MYSQL_TRANSACTIONS = "SELECT CAST(trx_id AS CHAR) FROM information_schema.innodb_trx";
+
+    private static final String WRITES_AT_ONCE = "--innodb-flush-log-at-trx-commit=2";
+    /** What MariaDB and MySQL answer to KILL. */
+    private static final int NO_SUCH_CONNECTION = 1094;
 
     private static final Instant EPOCH = Instant.parse("2020-01-01T00:00:00Z");
 
@@ -68,10 +89,19 @@ final class SqlStore extends Store {
     }
 
     /** Writes down what it did before it answers, as {@link #postgres()}. */
-    static SqlStore mariaDb() {
-        MariaDbServer server = MariaDbServer.start("--innodb-flush-log-at-trx-commit=2");
+    static SqlStore mariaDb(String driver) {
+        MariaDbServer server = MariaDbServer.start(WRITES_AT_ONCE);
         return new SqlStore(
-                new Program(server.port(), server::pause, server::resume, server::restart, server::close), MARIADB);
+                new Program(server.port(), server::pause, server::resume, server::restart, server::close),
+                Tongue.ringing(driver, "", "", "User lock"));
+    }
+
+    /** Writes down what it did before it answers, as {@link #postgres()}. */
+    static SqlStore mySql(String driver) {
+        MySqlServer server = MySqlServer.start(WRITES_AT_ONCE);
+        return new SqlStore(
+                new Program(server.port(), server::pause, server::resume, server::restart, server::close),
+                Tongue.ringing(driver, "?allowMultiQueries=true", MYSQL_TRANSACTIONS, "User sleep"));
     }
 
     /**
@@ -96,13 +126,11 @@ final class SqlStore extends Store {
                 : url;
     }
 
-    /** H2 has no limit for a transaction that does nothing: docs/stores/sql.md says so. */
+    /** MySQL and H2 have no limit for a transaction that does nothing: docs/stores/sql.md says so. */
     @Override
     boolean keepsATransaction() {
-        return tongue.equals(H2)
-                && !select("SELECT CAST(session_id AS VARCHAR) FROM information_schema.sessions"
-                                + " WHERE contains_uncommitted")
-                        .isEmpty();
+        return !tongue.transactions().isEmpty()
+                && !select(tongue.transactions()).isEmpty();
     }
 
     @Override
@@ -121,16 +149,20 @@ final class SqlStore extends Store {
 
     @Override
     void breakPushes(Way waiter) {
-        if (tongue.breakListeners().isEmpty()) {
+        if (tongue.listeners().isEmpty()) {
             super.breakPushes(waiter);
         } else {
-            select(tongue.breakListeners());
+            Lab.eventually("a listener is ended", () -> {
+                List<String> ends = select(tongue.listeners());
+                ends.forEach(this::select);
+                return !ends.isEmpty();
+            });
         }
     }
 
     @Override
     void forgetPushes(Way waiter) {
-        if (tongue.breakListeners().isEmpty()) {
+        if (tongue.listeners().isEmpty()) {
             super.forgetPushes(waiter);
         } else {
             waiter.forget(tongue.listening());
@@ -165,9 +197,15 @@ final class SqlStore extends Store {
                         connection -> Flux.from(connection.createStatement(sql).execute())
                                 .concatMap(result -> result.map((row, metadata) -> row.get(0, String.class))),
                         Connection::close)
+                .onErrorResume(SqlStore::isGone, gone -> Mono.empty())
                 .subscribeOn(Schedulers.boundedElastic())
                 .collectList()
                 .block(Lab.LIMIT);
+    }
+
+    /** A connection that was to be ended. */
+    private static boolean isGone(Throwable error) {
+        return error instanceof R2dbcException refused && refused.getErrorCode() == NO_SUCH_CONNECTION;
     }
 
     @Override

@@ -31,9 +31,11 @@ record Way(List<TcpProxy> proxies) implements AutoCloseable {
         proxies.forEach(TcpProxy::forget);
     }
 
-    /** Lets those die on which the client has said a word. */
+    /** Lets those die on which the client has said a word, as soon as there are any: TLS would hide it. */
     void forget(String word) {
-        proxies.forEach(proxy -> proxy.forget(word));
+        Lab.eventually(
+                "the client has said " + word,
+                () -> proxies.stream().mapToInt(proxy -> proxy.forget(word)).sum() > 0);
     }
 
     /** Lets the servers know of the end of what was forgotten. */

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,14 +58,18 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** A process that the test kit started by that program; -1 if there is none. */
+    /** A process that the test kit started by that program, maybe through a loader; -1 if there is none. */
     static long child(String program) {
         return ProcessHandle.current()
                 .children()
-                .filter(child -> child.info().command().orElse("").endsWith("/" + program))
+                .filter(child -> words(child.info()).anyMatch(word -> word.endsWith("/" + program)))
                 .mapToLong(ProcessHandle::pid)
                 .findFirst()
                 .orElse(-1);
+    }
+
+    private static Stream<String> words(ProcessHandle.Info info) {
+        return Stream.concat(info.command().stream(), info.arguments().stream().flatMap(Stream::of));
     }
 
     long pid() {
