@@ -47,6 +47,7 @@ const sidebar = [
       { text: '@WithLock', link: '/with-lock' },
       { text: 'Kotlin', link: '/kotlin' },
       { text: 'Code that blocks', link: '/blocking' },
+      { text: 'Adapters', link: '/adapters' },
       { text: 'Testing', link: '/testing' },
       { text: 'Threads and cancellation', link: '/threads' },
       { text: 'Operations', link: '/operations' },

@@ -97,6 +97,7 @@ class PublishedPomsTest {
                         "r2dbc",
                         "kotlin",
                         "blocking",
+                        "adapters",
                         "micrometer",
                         "spring-boot-starter")
                 .map(name -> "reactive-lock-" + name);

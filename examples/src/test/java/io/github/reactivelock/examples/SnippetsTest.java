@@ -59,6 +59,7 @@ class SnippetsTest {
             import io.github.reactivelock.quorum.*;
             import io.github.reactivelock.r2dbc.*;
             import io.github.reactivelock.redis.*;
+            import io.github.reactivelock.shedlock.*;
             import io.github.reactivelock.spi.*;
             import io.github.reactivelock.spring.*;
             import io.github.reactivelock.spring.boot.*;

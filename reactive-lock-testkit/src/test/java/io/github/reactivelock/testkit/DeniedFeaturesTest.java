@@ -61,6 +61,9 @@ class DeniedFeaturesTest {
             entry(
                     "java\\.util\\.concurrent\\.locks\\.lock|module for code that blocks",
                     "reactive-lock-blocking/blocking/BlockingLockClient.java#asLock"),
+            entry(
+                    "(?:adapter|provider) for shedlock",
+                    "reactive-lock-adapters/shedlock/ReactiveLockProvider.java#lock"),
             entry("test kit|contract for stores", "reactive-lock-testkit/testkit/LockBackendContract.java"));
 
     /** Said of one store, one module or one case, and true. */
