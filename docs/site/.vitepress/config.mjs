@@ -45,6 +45,7 @@ const sidebar = [
       { text: 'Leader election', link: '/election' },
       { text: 'Spring Boot', link: '/spring-boot' },
       { text: '@WithLock', link: '/with-lock' },
+      { text: 'Idempotency-Key', link: '/idempotency' },
       { text: 'Kotlin', link: '/kotlin' },
       { text: 'Code that blocks', link: '/blocking' },
       { text: 'Adapters', link: '/adapters' },

@@ -87,6 +87,16 @@ final class R2dbcStore implements StoreSource {
         return given;
     }
 
+    /** For what keeps nothing but keys of {@code Once} in the database of the application. */
+    static R2dbcBackendOptions withTables(ConnectionFactory factory, ReactiveLockProperties properties) {
+        R2dbcBackendOptions options = options(properties);
+        boolean isEmbedded = "H2".equals(factory.getMetadata().getName());
+        withTables(R2dbcLockBackend.using(factory, options), properties.initializeSchema(), isEmbedded)
+                .close()
+                .block(PATIENCE);
+        return options;
+    }
+
     /**
      * Before anything can ask for a lock, on the thread that starts the application, as Spring Boot runs its scripts.
      */
