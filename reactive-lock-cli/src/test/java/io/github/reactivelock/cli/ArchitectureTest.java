@@ -14,6 +14,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.LockBackend;
 import io.github.reactivelock.spi.QuorumNode;
+import io.github.reactivelock.spi.support.StoreUrl;
 import org.junit.jupiter.api.Test;
 
 class ArchitectureTest {
@@ -22,13 +23,17 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("io.github.reactivelock.cli");
 
-    /** What it can do, a user can do with the library. Which of two tokens is of one grant, everybody may ask. */
+    /**
+     * What it can do, a user can do with the library. Which of two tokens is of one grant, everybody may ask; how the
+     * URL of a store is read, it shares with Spring Boot.
+     */
     @Test
     void ofTheInterfaceForStoresOnlyTheirTypesAreNamed() {
         noClasses()
                 .should()
                 .dependOnClassesThat(resideInAPackage("io.github.reactivelock.spi..")
-                        .and(not(belongToAnyOf(LockBackend.class, QuorumNode.class, FencingTokens.class))))
+                        .and(not(belongToAnyOf(
+                                LockBackend.class, QuorumNode.class, FencingTokens.class, StoreUrl.class))))
                 .check(MAIN);
     }
 
