@@ -6,6 +6,7 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.blocking.BlockingLockClient;
 import io.github.reactivelock.blocking.HeldLock;
+import io.github.reactivelock.spi.support.DriverThreads;
 import io.github.reactivelock.spi.support.FireAndForget;
 import java.time.Duration;
 import java.util.Optional;
@@ -49,7 +50,8 @@ public final class LeasedLock {
                 : atMost.compareTo(SHORTEST) < 0
                         ? FireAndForget.cancellable(
                                 "the end of " + handle(held).key(),
-                                Mono.delay(atMost).doOnNext(over -> held.close()))
+                                Mono.delay(atMost, DriverThreads.timer())
+                                        .then(Mono.defer(() -> handle(held).release())))
                         : Disposables.disposed();
     }
 
@@ -142,7 +144,8 @@ public final class LeasedLock {
         return Mono.defer(() -> {
                     Duration rest = Duration.ofNanos(Math.max(0, last - System.nanoTime()));
                     Mono<Void> renewed = handle(held).renew().onErrorComplete(LockUnavailableException.class);
-                    return Mono.delay(rest.compareTo(pause) < 0 ? rest : pause).then(renewed);
+                    return Mono.delay(rest.compareTo(pause) < 0 ? rest : pause, DriverThreads.timer())
+                            .then(renewed);
                 })
                 .repeat(() -> last - System.nanoTime() > 0)
                 .then();
