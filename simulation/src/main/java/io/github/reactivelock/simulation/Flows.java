@@ -261,7 +261,7 @@ final class Flows {
 
         void failed(Throwable failure) {
             oracle.failed(machine, "lock-0", options, began, failure);
-            if (failure instanceof LockLostException loss && begun != null) {
+            if (failure instanceof LockLostException loss && begun != null && begun.key.equals(loss.key())) {
                 oracle.lost(begun, options, loss);
             }
         }
