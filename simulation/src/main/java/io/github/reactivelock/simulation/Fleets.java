@@ -28,6 +28,7 @@ final class Fleets {
     private static final int FORCES_VOTES = 39;
     private static final int PERMITS = 9;
     private static final int RIVALS = 1;
+    private static final int KEEPS = 12;
     /** Readers and writers, or flows that want permits, in turn, at a store that is the script. */
     private static final int SCRIPT = 29;
 
@@ -49,6 +50,11 @@ final class Fleets {
     /** Some of those that share, too. */
     static boolean asksWith(long seed) {
         return Math.floorMod(seed, KINDS) == ASKS || Math.floorMod(seed, 4 * KINDS) == SHARES + 2 * KINDS;
+    }
+
+    /** Each machine has a key that it takes again and again, and others seldom. */
+    static boolean keepsWith(long seed) {
+        return Math.floorMod(seed, KINDS) == KEEPS;
     }
 
     static boolean sharesWith(long seed) {
@@ -102,6 +108,7 @@ final class Fleets {
             case ELECTS -> fleets.withElections();
             case FORCES_VOTES -> fleets.withVotesForced();
             case RIVALS -> fleets.withRivals();
+            case KEEPS -> fleets.withLocksKept();
             case PERMITS -> withPermits(fleets.thatWantsPermits());
             case SHARES -> Math.floorMod(usual.seed(), 2 * KINDS) == SHARES ? usual : Swarm.of(usual);
             case 31 -> fleets.withGrantsForcedOnTheirWay();
@@ -463,6 +470,39 @@ final class Fleets {
                 20 * MILLI,
                 SHORT,
                 Plan.patience(Duration.ofSeconds(2)),
+                List.copyOf(faults));
+    }
+
+    /**
+     * Keys belong mostly to one machine each, so that locks are kept, two where a client may keep one; things break for
+     * a moment, many or few. Each second time on the script.
+     */
+    private Plan withLocksKept() {
+        Duration lease = random.nextBoolean() ? Duration.ofSeconds(2) : LEASE;
+        Duration busy = Duration.ofSeconds(15);
+        List<Kind> kinds = List.of(
+                Kind.CUT, Kind.CUT_PUSHES, Kind.CUT_BOTH, Kind.FORCE, Kind.FORCE, Kind.PAUSE, Kind.RESTART, Kind.LOSE);
+        List<Fault> faults = new ArrayList<>();
+        int count = random.nextBoolean() ? 30 : 4;
+        for (int i = 0; i < count; i++) {
+            Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
+            Kind kind = kinds.get(random.nextInt(kinds.size()));
+            Duration length = share(Duration.ofSeconds(1), 0, 0.6);
+            faults.add(new Fault(at, kind, random.nextInt(3), 0, length, Moment.ANY, null));
+        }
+        faults.sort(Comparator.comparing(Fault::at));
+        return new Plan(
+                usual.seed(),
+                Math.floorMod(usual.seed(), 2 * KINDS) == KEEPS ? Plan.Store.MEMORY : Plan.Store.REDIS,
+                1,
+                3,
+                1 + random.nextInt(2),
+                Plan.keepsOneLockWith(usual.seed()) ? 6 : 3,
+                lease,
+                Manner.steady(latency(), random.nextBoolean(), Order.KEPT).late(0.05, 20 * MILLI),
+                20 * MILLI,
+                busy,
+                Plan.patience(lease),
                 List.copyOf(faults));
     }
 

@@ -96,8 +96,19 @@ final class Flows {
         }
     }
 
-    private String key() {
+    private String key(Machine machine) {
+        return plan.prefersOwnKeys() && world.chance(0.95) ? ownKey(machine) : anyKey();
+    }
+
+    private String anyKey() {
         return "lock-" + random.nextInt(plan.keys());
+    }
+
+    /** One of a machine, and another one that it wants seldom if there are as many again. */
+    private String ownKey(Machine machine) {
+        int first = Math.floorMod(machine.name.hashCode(), plan.machines());
+        int second = first + plan.machines();
+        return "lock-" + (second < plan.keys() && world.chance(0.1) ? second : first);
     }
 
     private Duration time(long most) {
@@ -106,6 +117,9 @@ final class Flows {
 
     /** Draws a kind of flow, some more often than others. */
     private LockOptions options() {
+        if (plan.prefersOwnKeys() && world.chance(0.97)) { // one that keeps nothing gives back what was kept for it
+            return options;
+        }
         List<Duration> leases = plan.leases();
         LockOptions chosen = options.withLease(leases.get(leases.size() == 1 ? 0 : random.nextInt(leases.size())))
                 .withFairness(random.nextInt(3) == 0 ? Fairness.FIFO : Fairness.COHORT);
@@ -119,15 +133,20 @@ final class Flows {
             chosen = chosen.withMaxHold(time(2 * plan.lease().toNanos()).plusMillis(100));
         }
         chosen = world.chance(0.2) ? chosen.withReleaseInBackground() : chosen;
-        return plan.keepsLocks() ? kept(chosen) : retained(chosen);
+        return plan.keepsLocks() ? kept(chosen) : chosen;
     }
 
     /** What the client keeps for its next flow. */
-    private LockOptions retained(LockOptions chosen) {
-        return plan.retains() && chosen.isRenewed() && chosen.fairness() == Fairness.COHORT && world.chance(0.5)
-                ? chosen.withRetention(
-                        time(chosen.lease().toNanos() - 2_000_000).plusMillis(1))
-                : chosen;
+    private LockClient retaining(LockClient client) {
+        LockOptions chosen = client.options();
+        boolean mayBeKept = chosen.share().isWhole()
+                && chosen.isRenewed()
+                && chosen.fairness() == Fairness.COHORT
+                && chosen.minHold().isEmpty();
+        return plan.retains() && mayBeKept && world.chance(plan.prefersOwnKeys() ? 1 : 0.5)
+                ? client.with(chosen.withRetention(
+                        time(chosen.lease().toNanos() - 2_000_000).plusMillis(1)))
+                : client;
     }
 
     /** No option contradicts another, and what joins a hold asks for the same. */
@@ -173,7 +192,7 @@ final class Flows {
             this.member = member;
             this.machine = member.machine;
             LockOptions own = options();
-            this.client = sharing(member.client().with(own));
+            this.client = retaining(sharing(member.client().with(own)));
             this.options = client.options();
         }
 
@@ -183,14 +202,14 @@ final class Flows {
                         .mapToObj(i -> "lock-" + i)
                         .toList());
             }
-            String key = key();
+            String key = key(machine);
             if (plan.elects()) {
                 candidacy = new Candidacy(world, plan, oracle, member, key);
                 return candidacy.campaign();
             }
             int kind = random.nextInt(20);
             if (kind == 0) {
-                return ifFree(key);
+                return plan.awaitsReleases() && world.chance(0.5) ? released(anyKey()) : ifFree(key);
             }
             if (kind == 1 && plan.keys() > 1) {
                 return together(List.of("lock-0", "lock-1"));
@@ -241,6 +260,13 @@ final class Flows {
                 oracle.waits(key, options.share());
                 return client.withLock(key, held -> inside(held, work(List.of(key))));
             });
+        }
+
+        private Mono<Void> released(String key) {
+            waitsFor.add(key);
+            oracle.waits(key, options.share());
+            Runnable noMore = oracle.kept.awaits(machine, key);
+            return client.awaitRelease(key).doFinally(signal -> noMore.run());
         }
 
         private Mono<Void> ifFree(String key) {
@@ -308,6 +334,7 @@ final class Flows {
                 }
                 oracle.acquired();
                 Holding hold = oracle.begins(machine, held, options);
+                oracle.kept.begins(hold);
                 begun = hold;
                 if (plan.asksWhoIsCurrent()) {
                     machine.later(world.shortTime(2 * plan.work()), null, () -> ask(hold));

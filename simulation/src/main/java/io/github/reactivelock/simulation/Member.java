@@ -58,8 +58,10 @@ final class Member {
                         named, machine.scheduler(), machine::nanoTime, machine::wallMillis)
                 .options(LockOptions.defaults().withLease(plan.lease()))
                 .workScheduler(threads);
-        LockListener listener = oracle.risks.of(machine);
-        return (listener == null ? settings : settings.listener(listener)).build();
+        LockClientBuilder bounded = plan.keepsOneLock() ? settings.maxRetained(1) : settings;
+        KeptLocks.Client kept = oracle.kept.new Client(machine, name(), wires.get(0)::unheardFor);
+        LockListener listener = oracle.risks.of(machine, kept);
+        return (listener == null ? bounded : bounded.listener(listener)).build();
     }
 
     private Wire wireTo(int site) {

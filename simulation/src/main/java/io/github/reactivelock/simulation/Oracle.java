@@ -50,6 +50,7 @@ final class Oracle {
     final Risks risks;
 
     final Promises promises;
+    final KeptLocks kept;
     final Availability availability;
     private final Truth truth;
     private final long standstill;
@@ -73,6 +74,7 @@ final class Oracle {
         this.isQuorum = plan.store().isQuorum();
         this.standstill = World.MOST_BLOCKED * plan.standstill();
         this.promises = new Promises(world, standstill, this::wasCut, what -> wrong(overlaps, what));
+        this.kept = new KeptLocks(world, plan, what -> wrong(leaks, what));
         this.availability = new Availability(world, plan, what -> wrong(unavailable, what));
     }
 
@@ -155,6 +157,14 @@ final class Oracle {
         if (!hold.look(world.now())) {
             wrong(overlaps, hold + " was lost and is held again");
         }
+    }
+
+    /** A client is about to hear that a claim of it was ended by force. */
+    void heardForced(String claim) {
+        boolean isInside = locks.values().stream()
+                .flatMap(lock -> lock.inside.stream())
+                .anyMatch(hold -> hold.claim().equals(claim));
+        kept.forced(claim, isInside);
     }
 
     void forced(long token) {
@@ -248,6 +258,7 @@ final class Oracle {
             availability.broke(until);
         }
         brokenUntil = Math.max(brokenUntil, until);
+        kept.broke(until);
         locks.values().forEach(lock -> lock.movedAt = Math.max(lock.movedAt, until));
     }
 

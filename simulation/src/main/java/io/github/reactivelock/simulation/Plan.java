@@ -109,9 +109,39 @@ record Plan(
         return (Math.floorMod(seed, 10) == 3 || Fleets.keepsPermitsWith(seed)) && !manner.immediate();
     }
 
-    /** Half of the flows that can ask that their lock is kept for the next one, two seeds in three. */
+    /**
+     * Half of the flows that can ask that their lock is kept for the next one, two seeds in three: about a third of all
+     * flows there, and of those that want the whole lock where others share it.
+     */
     boolean retains() {
-        return store == Store.MEMORY && Math.floorMod(seed, 3) != 1 && !elects() && !shares() && !hasPermits();
+        return !store.isQuorum()
+                && (Math.floorMod(seed, 3) != 1 || prefersOwnKeys())
+                && !elects()
+                && (!keepsLocks() || shares());
+    }
+
+    /** Most flows of a machine want one key, which others want seldom. */
+    boolean prefersOwnKeys() {
+        return Fleets.keepsWith(seed);
+    }
+
+    /** One only, where flows keep several. */
+    boolean keepsOneLock() {
+        return retains() && !manner.immediate() && keys > 1 && keepsOneLockWith(seed);
+    }
+
+    static boolean keepsOneLockWith(long seed) {
+        return Math.floorMod(seed / 40, 4) == 2;
+    }
+
+    /** Some of those that try for a lock only wait until it is given back; a recall that is lost costs a lease. */
+    boolean awaitsReleases() {
+        return retains()
+                && !shares()
+                && !hasPermits()
+                && !manner.immediate()
+                && patience.compareTo(lease) > 0
+                && (Math.floorMod(seed, 5) == 0 || prefersOwnKeys());
     }
 
     /** Flows are candidates of elections, and their machines observe these. */

@@ -38,6 +38,7 @@ final class Questions {
     private boolean forgotten;
     private boolean closed;
     private int cuts;
+    private long brokenAt;
 
     Questions(World world, Machine machine, Manner manner, Wire.Witness witness, Way way, Supplier<QuorumNode> store) {
         this.world = world;
@@ -51,6 +52,7 @@ final class Questions {
     void cut(long nanos) {
         cuts++;
         forgotten = false;
+        brokenAt = connected ? world.now() : brokenAt;
         arriving = manner.overtakes() ? new Channel() : arriving;
         connected = false;
         if (!manner.asksAgain()) {
@@ -91,6 +93,10 @@ final class Questions {
 
     boolean isOpen() {
         return connected && !closed;
+    }
+
+    long brokenFor() {
+        return connected ? 0 : world.now() - brokenAt;
     }
 
     Mono<Void> ready() {

@@ -125,16 +125,33 @@ final class Risks {
 
     /** What the clients of a machine tell; null if they have no listener. */
     @Nullable
-    LockListener of(Machine machine) {
-        return hasListener(machine) ? new Listener(machine) : null;
+    LockListener of(Machine machine, KeptLocks.Client kept) {
+        return hasListener(machine) ? new Listener(machine, kept) : null;
     }
 
     private final class Listener implements LockListener {
 
         private final Machine machine;
+        private final KeptLocks.Client kept;
 
-        Listener(Machine machine) {
+        Listener(Machine machine, KeptLocks.Client kept) {
             this.machine = machine;
+            this.kept = kept;
+        }
+
+        @Override
+        public void recalled(String key) {
+            kept.recalled(key);
+        }
+
+        @Override
+        public void retentionHit(LockRequest request) {
+            kept.hit(request.key());
+        }
+
+        @Override
+        public void acquired(LockRequest request, long token, Duration waited) {
+            kept.taken(request.key(), token);
         }
 
         @Override
@@ -157,6 +174,7 @@ final class Risks {
 
         @Override
         public void released(LockRequest request, long token, Duration held) {
+            kept.released(request.key(), token);
             ended(request, token, "released");
         }
 

@@ -54,6 +54,7 @@ final class Wire implements QuorumNode {
     private final Set<Watching> watched = new LinkedHashSet<>();
     private boolean listening = true;
     private int pushCuts;
+    private long deafAt;
     private int generation;
     private @Nullable QuorumNode store;
     private @Nullable FluxSink<Signal> signals;
@@ -95,6 +96,7 @@ final class Wire implements QuorumNode {
     void cutPushes(long nanos) {
         pushCuts++;
         pushesForgotten = false;
+        deafAt = listening ? world.now() : deafAt;
         listening = false;
         int cut = pushCuts;
         watched.forEach(Watching::end);
@@ -165,6 +167,24 @@ final class Wire implements QuorumNode {
     @Override
     public boolean supportsRecall() {
         return true;
+    }
+
+    /** A driver knows that its connection for pushes is gone, unless that was forgotten on its way. */
+    @Override
+    public boolean hearsRecalls() {
+        return listening;
+    }
+
+    /** For how long the driver has known that one of both is broken. */
+    long unheardFor() {
+        return Math.max(questions.brokenFor(), listening ? 0 : world.now() - deafAt);
+    }
+
+    @Override
+    public Mono<Void> recall(String key) {
+        return questions
+                .ask(() -> "recall " + key, node -> node.recall(key).thenReturn(true))
+                .then();
     }
 
     @Override
