@@ -16,20 +16,10 @@ import java.util.Objects;
  * @param owner a name for people, shown by {@link LockInfo}; it decides nothing
  * @param lease how long the store keeps the lock, or the place in the queue, without hearing again
  * @param mode whether to wait in the queue
- * @param keeping whether the hold will be renewed
+ * @param keeping whether the hold will be renewed, and may be kept while no flow needs it
  * @param share how much of the lock it wants
- * @param recallable whether its client may keep the lock while no flow needs it, and so asks for {@link Signal.Recall}
- *     as soon as another claim waits or is refused; only where {@link LockBackend#supportsRecall} says so
  */
-public record Claim(
-        String key,
-        String id,
-        String owner,
-        Duration lease,
-        Mode mode,
-        Keeping keeping,
-        Share share,
-        boolean recallable) {
+public record Claim(String key, String id, String owner, Duration lease, Mode mode, Keeping keeping, Share share) {
 
     /** What the store does with a claim it cannot grant at once. */
     public enum Mode {
@@ -44,7 +34,13 @@ public record Claim(
         /** It is renewed until it is released, so it may share its lease with others that are. */
         RENEWED,
         /** It ends with its lease unless renewed by name, so no other claim's renewal may prolong it. */
-        ONCE
+        ONCE,
+        /**
+         * It is renewed as {@link #RENEWED}, and its client may keep the lock while no flow needs it. So it asks for
+         * {@link Signal.Recall} as soon as another claim waits or is refused; only where
+         * {@link LockBackend#supportsRecall} says so.
+         */
+        RECALLABLE
     }
 
     /**
@@ -75,18 +71,27 @@ public record Claim(
     }
 
     /**
-     * A claim that is not called back.
+     * A claim whose hold will be renewed and may be called back, or another one.
      *
      * @param key the lock's key
      * @param id the claim's id
      * @param owner a name for people
      * @param lease must be positive
      * @param mode whether to wait
-     * @param keeping whether the hold will be renewed
+     * @param keeping whether the hold will be renewed, where it is not recallable
      * @param share how much of the lock it wants
+     * @param recallable whether it is {@link Keeping#RECALLABLE}
      */
-    public Claim(String key, String id, String owner, Duration lease, Mode mode, Keeping keeping, Share share) {
-        this(key, id, owner, lease, mode, keeping, share, false);
+    public Claim(
+            String key,
+            String id,
+            String owner,
+            Duration lease,
+            Mode mode,
+            Keeping keeping,
+            Share share,
+            boolean recallable) {
+        this(key, id, owner, lease, mode, recallable ? Keeping.RECALLABLE : keeping, share);
     }
 
     /**
@@ -99,7 +104,6 @@ public record Claim(
      * @param mode whether to wait
      * @param keeping whether the hold will be renewed
      * @param share how much of the lock it wants
-     * @param recallable whether its client asks for {@link Signal.Recall}
      */
     public Claim {
         Objects.requireNonNull(key, "key");
@@ -111,5 +115,14 @@ public record Claim(
         if (lease.isNegative() || lease.isZero()) {
             throw new IllegalArgumentException("lease of claim on '" + key + "' must be positive but is " + lease);
         }
+    }
+
+    /**
+     * Whether its client may keep the lock while no flow needs it.
+     *
+     * @return true if it is to be told when another claim waits or is refused
+     */
+    public boolean recallable() {
+        return keeping == Keeping.RECALLABLE;
     }
 }

@@ -15,22 +15,14 @@ public final class ClaimOptions {
      * without retention asks nothing more of the store (rule 10 of {@code docs/design/retention.md}).
      */
     public static Claim claim(LockOptions options, String key, String id, String owner, Claim.Mode mode) {
-        return new Claim(
-                key,
-                id,
-                owner,
-                leaseAtTheStore(options),
-                mode,
-                keeping(options),
-                options.share(),
-                options.retention().isPresent());
+        return new Claim(key, id, owner, leaseAtTheStore(options), mode, keeping(options), options.share());
     }
 
     /** Whether a claim, of whose lease so much is not relied upon, is what these options ask for. */
     public static boolean suit(LockOptions wanted, Claim claim, Duration delay) {
         return delay.equals(delay(wanted))
                 && leaseAtTheStore(wanted).equals(claim.lease())
-                && keeping(wanted) == claim.keeping()
+                && wanted.isRenewed() == (claim.keeping() != Claim.Keeping.ONCE)
                 && wanted.share().equals(claim.share());
     }
 
@@ -61,6 +53,9 @@ public final class ClaimOptions {
     }
 
     private static Claim.Keeping keeping(LockOptions options) {
+        if (options.retention().isPresent()) {
+            return Claim.Keeping.RECALLABLE;
+        }
         return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
     }
 }
