@@ -23,7 +23,6 @@ public final class Attempt implements Phase, Gate.Question {
 
     public final Claim claim;
     final ClaimOwner owner;
-    final Services services;
     /** How much of the lease is not relied upon. */
     final Duration delay;
 
@@ -46,7 +45,7 @@ public final class Attempt implements Phase, Gate.Question {
     /** Pushes may have been missed since the question was sent, so its answer does not suffice. */
     private boolean askAgain;
     /** Grants whose answers came too late for a flow to have them. */
-    private int fruitless;
+    private byte fruitless;
     /** A recall came before the answer. */
     private boolean heardRecall;
     /** A recall may have been missed. */
@@ -54,14 +53,17 @@ public final class Attempt implements Phase, Gate.Question {
     /** It does not wait, but for an owner that was called back for it. */
     private boolean calledBack;
 
-    public Attempt(ClaimOwner owner, Services services, Claim claim, Duration delay) {
+    public Attempt(ClaimOwner owner, Claim claim, Duration delay) {
         this.delay = delay;
         this.owner = owner;
-        this.services = services;
         this.claim = claim;
-        long now = services.timing.now();
+        long now = services().timing.now();
         this.evidence = new Evidence(now);
         this.askAgainAt = now; // a tick asks for the first time if nothing else does
+    }
+
+    Services services() {
+        return owner.services();
     }
 
     private long lease() {
@@ -82,7 +84,7 @@ public final class Attempt implements Phase, Gate.Question {
         if (evidence.isAsked()) {
             owner.giveBack(claim);
         } else {
-            services.claims.forget(claim);
+            services().claims.forget(claim);
         }
     }
 
@@ -108,31 +110,31 @@ public final class Attempt implements Phase, Gate.Question {
 
     @Override
     public Throwable unanswered() {
-        return services.backend.isReady()
-                ? services.gate.silence(claim.key(), services.timing.now() - askedAt)
-                : services.gate.unconnected(services.timing.now() - askedAt);
+        return services().backend.isReady()
+                ? services().gate.silence(claim.key(), services().timing.now() - askedAt)
+                : services().gate.unconnected(services().timing.now() - askedAt);
     }
 
     /** It is over: no answer is waited for. */
     public void rest() {
         settle();
         if (atGate) {
-            services.gate.remove(this);
+            services().gate.remove(this);
         }
     }
 
     private void ask() {
         asking = true;
-        askedAt = services.timing.now();
-        silentSince = services.timing.silentNow();
+        askedAt = services().timing.now();
+        silentSince = services().timing.silentNow();
         if (atGate) {
             return;
         }
-        if (services.gate.lets()) {
+        if (services().gate.lets()) {
             send();
         } else {
             atGate = true;
-            services.gate.add(this);
+            services().gate.add(this);
         }
     }
 
@@ -143,9 +145,9 @@ public final class Attempt implements Phase, Gate.Question {
             if (asking && owner.isIn(this)) {
                 send();
             } else {
-                services.gate.settled();
+                services().gate.settled();
             }
-            services.gate.gone();
+            services().gate.gone();
         });
     }
 
@@ -159,15 +161,15 @@ public final class Attempt implements Phase, Gate.Question {
 
     /** A grant counts from when its question leaves, {@code models/Grant.tla: CountsFromSending}. */
     private void send() {
-        long sentAt = services.timing.now();
+        long sentAt = services().timing.now();
         ClaimQuestion question = new ClaimQuestion(this, evidence.asked(sentAt), sentAt);
         settle();
         away = question;
         askAgain = false;
         askedAt = sentAt;
-        silentSince = services.timing.silentNow();
-        services.gate.left(claim);
-        services.gate.ask(question);
+        silentSince = services().timing.silentNow();
+        services().gate.left(claim);
+        services().gate.ask(question);
     }
 
     /** Gives up the question that is away, if there is one. */
@@ -240,7 +242,7 @@ public final class Attempt implements Phase, Gate.Question {
     @Override
     public void tick(long now) {
         Throwable failure = asking
-                ? tooLongUnanswered(queued ? services.gate.patience(lease()) : services.timing.commandTimeout)
+                ? tooLongUnanswered(queued ? services().gate.patience(lease()) : services().timing.commandTimeout)
                 : null;
         if (failure != null) {
             refused(evidence.questions(), failure);
@@ -252,14 +254,14 @@ public final class Attempt implements Phase, Gate.Question {
 
     /** Why the last question must not be waited for any longer, if so. */
     private @Nullable TimeoutException tooLongUnanswered(long bearable) {
-        long now = services.timing.silentNow();
+        long now = services().timing.silentNow();
         ClaimQuestion left = away != null && !away.isHeldBack(now) ? away : null;
         if (left != null) {
-            return left.isLate(now, bearable) ? services.gate.silence(claim.key(), bearable) : null;
+            return left.isLate(now, bearable) ? services().gate.silence(claim.key(), bearable) : null;
         }
         return away != null
-                ? services.gate.standstill(silentSince, bearable)
-                : services.gate.claimsStandstill(silentSince, bearable);
+                ? services().gate.standstill(silentSince, bearable)
+                : services().gate.claimsStandstill(silentSince, bearable);
     }
 
     void answered(ClaimQuestion question, ClaimResult answer) {
@@ -290,8 +292,8 @@ public final class Attempt implements Phase, Gate.Question {
         boolean isOldNews = !evidence.granted(question, answer.fencingToken());
         if (!isOldNews) {
             owner.granted(this, answer.fencingToken(), answer.lease(), sentAt);
-        } else if (services.claims.isLeft(claim)) {
-            services.claims.withdraw(claim);
+        } else if (services().claims.isLeft(claim)) {
+            services().claims.withdraw(claim);
         }
         if (!owner.isIn(this)) {
             Signal.Suspect suspicion = evidence.suspicionOf(question);
@@ -303,22 +305,22 @@ public final class Attempt implements Phase, Gate.Question {
         if (isOldNews || ++fruitless < MOST_FRUITLESS) {
             recheck();
         } else {
-            owner.failThoseOf(this, services.timing.tooLate(fruitless, answer.lease(), delay, sentAt));
+            owner.failThoseOf(this, services().timing.tooLate(fruitless, answer.lease(), delay, sentAt));
         }
     }
 
     /** No flow wants this claim any more, and the store has answered that it was queued. */
     public void endIfQueued(long newestToken) {
         if (evidence.mayBeQueued(newestToken)) {
-            services.claims.withdraw(claim);
+            services().claims.withdraw(claim);
         }
     }
 
     private void queued(long sentAt, ClaimResult.Queued answer) {
-        long now = services.timing.now();
-        if (!queued && claim.mode() == Claim.Mode.TRY && services.backend.supportsRecall()) {
+        long now = services().timing.now();
+        if (!queued && claim.mode() == Claim.Mode.TRY && services().backend.supportsRecall()) {
             calledBack = true;
-            services.timing.after(LONGEST_TRY + 3 * (now - sentAt), this::endTry);
+            services().timing.after(LONGEST_TRY + 3 * (now - sentAt), this::endTry);
         }
         queued = true;
         evidence.queued(sentAt, answer.newestToken());
@@ -335,8 +337,8 @@ public final class Attempt implements Phase, Gate.Question {
         askAgainAt = now + pause;
         if (askAgain) {
             ask();
-        } else if (services.timing.isBeforeNextTick(askAgainAt, now)) {
-            services.timing.after(pause, owner::tick);
+        } else if (services().timing.isBeforeNextTick(askAgainAt, now)) {
+            services().timing.after(pause, owner::tick);
         }
     }
 
@@ -353,7 +355,7 @@ public final class Attempt implements Phase, Gate.Question {
     /** A store that refuses to push cannot say when a claim's turn has come, so no flow stays in its queue. */
     @Override
     public void signalsRefused() {
-        Throwable refusal = services.claims.refusal();
+        Throwable refusal = services().claims.refusal();
         if (refusal != null && calledBack) {
             rest();
             owner.busy(this);
@@ -369,7 +371,7 @@ public final class Attempt implements Phase, Gate.Question {
         }
         asking = false;
         settle();
-        long now = services.timing.now();
+        long now = services().timing.now();
         if (queued && now - evidence.ungrantedAt() < lease()) {
             askAgainAt = askedAt + Math.min(lease() / 10, LONGEST_PAUSE);
         } else {

@@ -2,6 +2,7 @@ package io.github.reactivelock.engine.claim;
 
 import io.github.reactivelock.LockException;
 import io.github.reactivelock.LockLostException;
+import io.github.reactivelock.engine.store.Services;
 import io.github.reactivelock.engine.user.Mailbox;
 import io.github.reactivelock.spi.Claim;
 import java.time.Duration;
@@ -10,9 +11,11 @@ import java.util.function.Supplier;
 
 /**
  * Whose claim an {@link Attempt} or a {@link Grant} is, and who hears what came of it. Called inside its key's events,
- * but for {@link #post}, {@link #tell} and {@link #tick}.
+ * but for {@link #services}, {@link #post}, {@link #tell} and {@link #tick}.
  */
 public interface ClaimOwner {
+
+    Services services();
 
     /** Handles something inside an event; callable from any thread. */
     void post(Mailbox.Event event);

@@ -14,11 +14,11 @@ final class ClaimQuestion extends Permit implements Mailbox.Event {
     final int number;
     final long sentAt;
 
-    private @Nullable ClaimResult answer;
-    private @Nullable Throwable failure;
+    /** The {@link ClaimResult}, or why there is none. */
+    private @Nullable Object outcome;
 
     ClaimQuestion(Attempt attempt, int number, long sentAt) {
-        super(attempt.services.timing.silentNow());
+        super(attempt.services().timing.silentNow());
         this.attempt = attempt;
         this.number = number;
         this.sentAt = sentAt;
@@ -28,15 +28,15 @@ final class ClaimQuestion extends Permit implements Mailbox.Event {
 
     @Override
     protected boolean isHeldBack() {
-        return attempt.services.backend.holdsBack(attempt.claim);
+        return attempt.services().backend.holdsBack(attempt.claim);
     }
 
     @Override
     public void handle() {
-        if (answer != null) {
+        if (outcome instanceof ClaimResult answer) {
             settleAnswered();
             attempt.answered(this, answer);
-        } else if (failure != null) {
+        } else if (outcome instanceof Throwable failure) {
             settleRefused();
             attempt.refused(number, failure);
         }
@@ -51,24 +51,24 @@ final class ClaimQuestion extends Permit implements Mailbox.Event {
 
     @Override
     public Gate gate() {
-        return attempt.services.gate;
+        return attempt.services().gate;
     }
 
     @Override
     public Mono<ClaimResult> question() {
-        return attempt.services.backend.claim(attempt.claim);
+        return attempt.services().backend.claim(attempt.claim);
     }
 
     @Override
     public void answered(ClaimResult result) {
-        answer = result;
+        outcome = result;
         post(this);
         gate().opening.answered();
     }
 
     @Override
     public void failed(Throwable reason) {
-        failure = reason;
+        outcome = outcome == null ? reason : outcome; // what was granted is not lost by what failed after it
         post(this);
         gate().opening.answered();
     }

@@ -55,12 +55,12 @@ public final class Grant implements Renewals.Due {
     /** The only record of the last confirmation too, as {@link #confirmedAt} counts back from it. */
     private volatile long deadline;
 
-    private long armedFor = Timing.NEVER;
+    /** A timer runs for the deadline. */
+    private boolean isArmed;
+
     private volatile boolean renewing;
     private volatile boolean renewalLeft;
     private volatile @Nullable Throwable failure;
-    private long doubtedAt;
-    private @Nullable LossReason suspicion;
     /** When the renewal left for the store. Also written by who sends it, as is the next. */
     private volatile long renewalAskedAt;
     /**
@@ -70,14 +70,21 @@ public final class Grant implements Renewals.Due {
     private volatile long silentSince;
     /** The renewal is not the first since then. */
     private volatile boolean isAskedAgain;
-    /** A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it. */
-    private boolean inDoubt;
+
+    private @Nullable Doubt doubt;
     /** Callers of {@link LockHandle#renew()}, told null or what went wrong. */
     private List<Consumer<@Nullable LockException>> callers = List.of();
 
+    /**
+     * A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it.
+     *
+     * @param suspicion why it may be lost, if a signal said so
+     */
+    private record Doubt(long since, @Nullable LossReason suspicion) {}
+
     public Grant(ClaimOwner owner, Attempt asked, long fencingToken, Duration lasting, long sentAt) {
         this.owner = owner;
-        this.services = asked.services;
+        this.services = asked.services();
         this.claim = asked.claim;
         this.delay = asked.delay;
         this.fencingToken = fencingToken;
@@ -139,6 +146,7 @@ public final class Grant implements Renewals.Due {
     void confirmed(long sentAt) {
         if (sentAt - confirmedAt() > 0) {
             deadline = sentAt + reliance();
+            isArmed = false;
         }
     }
 
@@ -189,7 +197,7 @@ public final class Grant implements Renewals.Due {
      * is given to another flow by {@link #pass}.
      */
     public boolean keep(LockOptions leaving) {
-        return leaving.retention().isPresent() && !inDoubt && failure == null && isInTime(leaving) && mayStay();
+        return leaving.retention().isPresent() && doubt == null && failure == null && isInTime(leaving) && mayStay();
     }
 
     private boolean isInTime(LockOptions next) {
@@ -262,7 +270,7 @@ public final class Grant implements Renewals.Due {
 
     /** When a tick may next find anything to do, unless a renewal is asked for before. */
     public long quietUntil(long now, LockOptions holder) {
-        if (renewing || inDoubt) {
+        if (renewing || doubt != null) {
             return now;
         }
         long ending = deadline - Timing.BEFORE_A_DEADLINE;
@@ -287,11 +295,11 @@ public final class Grant implements Renewals.Due {
         if (isBehindAPause(now)) {
             isAskedAgain = true;
             queueRenewal();
-        } else if (!renewing && (inDoubt || (holder.isRenewed() && now - confirmedAt() >= lease / 3))) {
+        } else if (!renewing && (doubt != null || (holder.isRenewed() && now - confirmedAt() >= lease / 3))) {
             queueRenewal();
         }
-        if (armedFor != deadline && services.timing.isBeforeNextTick(deadline, now)) {
-            armedFor = deadline;
+        if (!isArmed && services.timing.isBeforeNextTick(deadline, now)) {
+            isArmed = true;
             services.timing.after(deadline - now, () -> owner.tick());
         }
     }
@@ -328,15 +336,17 @@ public final class Grant implements Renewals.Due {
 
     /** The store pushed that the lock is gone; it is asked before that is believed. */
     public void suspect(LossReason reason) {
-        suspicion = reason;
-        doubt();
+        doubt(reason);
         services.renewals.send();
     }
 
     /** Puts a question to the store behind one that is under way if there is one. */
     public void doubt() {
-        inDoubt = true;
-        doubtedAt = services.timing.now();
+        doubt(doubt == null ? null : doubt.suspicion);
+    }
+
+    private void doubt(@Nullable LossReason suspicion) {
+        doubt = new Doubt(services.timing.now(), suspicion);
         if (!renewing) {
             queueRenewal();
         }
@@ -370,7 +380,7 @@ public final class Grant implements Renewals.Due {
             renewing = false;
             LossReason reason = answer.lost().get(claim.id());
             if (reason != null) {
-                LossReason known = suspicion == null ? reason : suspicion;
+                LossReason known = doubt == null || doubt.suspicion == null ? reason : doubt.suspicion;
                 owner.lost(this, new LockLostException(claim.key(), currentToken(), known, null));
             } else if (answer.renewed().contains(claim.id())) {
                 failure = null;
@@ -380,9 +390,8 @@ public final class Grant implements Renewals.Due {
                 }
                 confirmed(sentAt);
                 tellCallers(null);
-                if (!inDoubt || sentAt - doubtedAt >= 0) {
-                    inDoubt = false;
-                    suspicion = null;
+                if (doubt == null || sentAt - doubt.since >= 0) {
+                    doubt = null;
                 } else {
                     renewNow();
                 }

@@ -16,6 +16,7 @@ import io.github.reactivelock.engine.flow.Waiter;
 import io.github.reactivelock.engine.flow.WaitingFlows;
 import io.github.reactivelock.engine.hold.Hold;
 import io.github.reactivelock.engine.hold.HoldOwner;
+import io.github.reactivelock.engine.store.Services;
 import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.time.Watched;
 import io.github.reactivelock.engine.user.Mailbox;
@@ -76,6 +77,11 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
     @Override
     public void post(Mailbox.Event event) {
         keyContext.post(event);
+    }
+
+    @Override
+    public Services services() {
+        return engine.services;
     }
 
     @Override
@@ -199,7 +205,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
             flow.heard.missed();
         }
         lease = flow.options.lease().toNanos();
-        Attempt started = new Attempt(this, engine.services, engine.claimOf(flow), ClaimOptions.delay(flow.options));
+        Attempt started = new Attempt(this, engine.claimOf(flow), ClaimOptions.delay(flow.options));
         if (engine.register(started.claim, this)) {
             enter(started);
             stir();

@@ -24,8 +24,9 @@ public final class WaitingFlows {
     }
 
     private final Key key;
+    /** They stand in a ring, so that the last of them is ahead of the first. */
     private @Nullable Waiter first;
-    private @Nullable Waiter last;
+
     private int size;
     /** When another flow was last known to have it, or {@link Timing#NEVER}. */
     private long takenAt = Timing.NEVER;
@@ -47,8 +48,8 @@ public final class WaitingFlows {
     @Nullable
     public Waiter at(int place) {
         boolean isNearFirst = place < size / 2;
-        @Nullable Waiter found = isNearFirst ? first : last;
-        for (int steps = isNearFirst ? place : size - 1 - place; found != null && steps != 0; steps--) {
+        @Nullable Waiter found = place < size ? first : null;
+        for (int steps = isNearFirst ? place : size - place; found != null && steps != 0; steps--) {
             found = isNearFirst ? found.behind : found.ahead;
         }
         return found;
@@ -61,14 +62,21 @@ public final class WaitingFlows {
     }
 
     public void add(Waiter waiter) {
+        Waiter next = first;
+        Waiter last = next == null ? null : next.ahead;
         size++;
-        waiter.ahead = last;
-        if (last == null) {
+        if (next == null || last == null) {
             first = waiter;
+            join(waiter, waiter);
         } else {
-            last.behind = waiter;
+            join(last, waiter);
+            join(waiter, next);
         }
-        last = waiter;
+    }
+
+    private static void join(Waiter before, Waiter after) {
+        before.behind = after;
+        after.ahead = before;
     }
 
     /** Another flow has what they wait for, or the store answered that it is taken. */
@@ -91,8 +99,7 @@ public final class WaitingFlows {
     public Waiter next(Grant grant) {
         while (first != null && grant.suits(first.options)) {
             Waiter next = first;
-            unlink(next);
-            if (next.take()) {
+            if (remove(next) && next.take()) {
                 next.metOthers |= sawItTaken(next);
                 return next;
             }
@@ -110,30 +117,21 @@ public final class WaitingFlows {
         return removed;
     }
 
+    /** Only those that stand here have neighbours, which may be themselves. */
     private boolean remove(Waiter waiter) {
-        if (waiter.ahead == null && first != waiter) {
-            return false;
-        }
-        unlink(waiter);
-        return true;
-    }
-
-    private void unlink(Waiter waiter) {
         Waiter before = waiter.ahead;
         Waiter after = waiter.behind;
-        size--;
-        if (before == null) {
-            first = after;
-        } else {
-            before.behind = after;
+        if (before == null || after == null) {
+            return false;
         }
-        if (after == null) {
-            last = before;
-        } else {
-            after.ahead = before;
+        size--;
+        join(before, after);
+        if (first == waiter) {
+            first = size == 0 ? null : after;
         }
         waiter.ahead = null;
         waiter.behind = null;
+        return true;
     }
 
     /** All go to wait elsewhere, one after the other. */
@@ -175,9 +173,12 @@ public final class WaitingFlows {
     }
 
     private List<Waiter> last(int count) {
-        List<Waiter> found = new ArrayList<>(count);
-        for (Waiter each = last; each != null && found.size() < count; each = each.ahead) {
+        int most = Math.min(count, size);
+        List<Waiter> found = new ArrayList<>(most);
+        Waiter each = first == null ? null : first.ahead;
+        while (each != null && found.size() < most) {
             found.add(each);
+            each = each.ahead;
         }
         Collections.reverse(found);
         return found;

@@ -87,6 +87,20 @@ class WaitingFlowsTest {
     }
 
     @Test
+    void asManyEndAsAreToAndThoseWhoCameLastDo() {
+        List.of(a, b, c, d).forEach(line::add);
+        List<Waiter> refused = new ArrayList<>();
+
+        line.endLast(2, refused::add);
+        assertThat(refused).containsExactly(c, d);
+        assertThat(line.at(2)).isNull();
+        line.endLast(3, refused::add);
+
+        assertThat(refused).containsExactly(c, d, a, b);
+        assertThat(line.first()).isNull();
+    }
+
+    @Test
     void aLineThatWasEmptyBeginsAnew() {
         line.add(a);
         line.add(b);
