@@ -26,6 +26,7 @@ import io.github.reactivelock.state.Share;
 import io.github.reactivelock.text.HostName;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -148,8 +149,8 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
     /** What a flow asks of the store. */
     Claim claimOf(Waiter waiter) {
         LockOptions options = waiter.options;
-        String owner =
-                options.owner().or(() -> LockContext.owner(waiter.context())).orElseGet(name::get);
+        Optional<String> own = options.owner().isPresent() ? options.owner() : LockContext.owner(waiter.context());
+        String owner = own.isPresent() ? own.get() : name.get();
         return ClaimOptions.claim(options, waiter.key, newClaimId(), owner, waiter.mode());
     }
 

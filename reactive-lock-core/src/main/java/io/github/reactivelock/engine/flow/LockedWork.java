@@ -167,9 +167,9 @@ abstract class LockedWork<T> extends KeysInOrder
                 return;
             }
             if (ThreadLocals.areKept(context)) {
-                ThreadLocals.of(context, () -> asked.work().apply(all).subscribe(this));
+                ThreadLocals.of(context, () -> asked.under(all).subscribe(this));
             } else {
-                asked.work().apply(all).subscribe(this);
+                asked.under(all).subscribe(this);
             }
         } catch (Throwable e) { // a fatal one too, or the locks would be kept
             threw(e);

@@ -4,6 +4,7 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.engine.hold.ContextHolds;
 import io.github.reactivelock.spi.support.Carried;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -19,14 +20,15 @@ import reactor.core.publisher.Operators;
  * {@link Mono} keeps its value until the releases have answered; the values of a {@link Flux} go on at once, and
  * completion follows the releases.
  *
- * @param source the work, if it is known before the locks are held
+ * @param work makes the work once the locks are held, if it is not known before
+ * @param source the work, if it is
  * @param ifTaken what is run instead where a lock is taken; with it a subscription does not wait
  */
 public record WithLock<T>(
         Waiter.Locks locks,
         List<String> keys,
         LockOptions options,
-        Function<? super ContextHolds, ? extends Publisher<T>> work,
+        @Nullable Function<? super ContextHolds, ? extends Publisher<T>> work,
         @Nullable Publisher<T> source,
         @Nullable Publisher<T> ifTaken) {
 
@@ -37,7 +39,7 @@ public record WithLock<T>(
             LockOptions options,
             Publisher<T> work,
             @Nullable Publisher<T> ifTaken) {
-        return new WithLock<>(locks, keys, options, held -> work, work, ifTaken);
+        return new WithLock<>(locks, keys, options, null, work, ifTaken);
     }
 
     /** Work that is called with its holds. */
@@ -48,6 +50,10 @@ public record WithLock<T>(
             Function<? super ContextHolds, ? extends Publisher<T>> work,
             @Nullable Publisher<T> ifTaken) {
         return new WithLock<>(locks, keys, options, work, null, ifTaken);
+    }
+
+    Publisher<T> under(ContextHolds held) {
+        return source != null ? source : Objects.requireNonNull(work).apply(held);
     }
 
     /** With at most one value. Hooks on operators see it as one, so that what follows it is of its own flow. */

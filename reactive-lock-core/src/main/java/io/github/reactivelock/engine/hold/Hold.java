@@ -270,7 +270,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     /** The flow goes on after its release: a task of the work scheduler. */
     @Override
     public void run() {
-        news.released(grant.services.timing.since(since));
+        news.released(grant.services.timing, since);
         tell(null);
     }
 
@@ -319,7 +319,10 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     /** Called inside the owner's events, as are the next two. */
     public void endAtItsLongest() {
-        options.maxHold().ifPresent(longest -> maxHoldTimer = endAfter(longest.toNanos(), LossReason.HELD_TOO_LONG));
+        Duration longest = options.maxHold().orElse(null);
+        if (longest != null) {
+            maxHoldTimer = endAfter(longest.toNanos(), LossReason.HELD_TOO_LONG);
+        }
     }
 
     public void disarm() {

@@ -3,8 +3,8 @@ package io.github.reactivelock.engine.hold;
 import io.github.reactivelock.HoldState;
 import io.github.reactivelock.LockUnavailableException;
 import io.github.reactivelock.engine.claim.Grant;
+import io.github.reactivelock.engine.time.Timing;
 import io.github.reactivelock.engine.user.HeardRequest;
-import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -76,9 +76,9 @@ final class HoldNews {
         }
     }
 
-    void released(Duration held) {
+    void released(Timing timing, long heldSince) {
         if (heard != null) {
-            heard.released(fencingToken, held);
+            heard.released(fencingToken, timing.since(heldSince));
         }
         end();
     }

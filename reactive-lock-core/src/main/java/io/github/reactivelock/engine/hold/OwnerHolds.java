@@ -47,10 +47,11 @@ public final class OwnerHolds {
     }
 
     public void adopt(Hold hold, ContextView context) {
-        LockContext.owner(context).ifPresent(owner -> {
+        String owner = LockContext.owner(context).orElse(null);
+        if (owner != null) {
             hold.contextOwner = owner;
             holds.merge(new OwnedKey(owner, hold.key()), List.of(hold), OwnerHolds::both);
-        });
+        }
     }
 
     public void disown(Hold hold) {

@@ -180,7 +180,8 @@ public final class Timing {
 
     /** When a wait that begins now is over. */
     public long deadline(LockOptions options) {
-        return options.waitTimeout().map(timeout -> now() + timeout.toNanos()).orElse(NEVER);
+        Duration timeout = options.waitTimeout().orElse(null);
+        return timeout == null ? NEVER : now() + timeout.toNanos();
     }
 
     public Scheduler timer() {

@@ -35,6 +35,9 @@ final class WorkScheduler implements Scheduler {
      */
     private static final int DEEPEST = 16;
 
+    /** What a task is that ran in place. */
+    private static final Disposable DONE = Disposables.disposed();
+
     private final Scheduler given;
     private final AtomicBoolean told = new AtomicBoolean();
     /** How many tasks run in place, inside one another or on several threads. */
@@ -79,7 +82,7 @@ final class WorkScheduler implements Scheduler {
     private Disposable offer(Runnable task, @Nullable Worker way) {
         if (isImmediate()) {
             runInPlace(task);
-            return Disposables.disposed();
+            return DONE;
         }
         Task offered = new Task(task);
         try {
