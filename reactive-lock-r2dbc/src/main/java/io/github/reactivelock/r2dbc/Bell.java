@@ -67,6 +67,9 @@ import reactor.core.publisher.Sinks;
 final class Bell {
 
     private static final Duration KEPT = Duration.ofSeconds(30);
+    /** For two rings; a client gives its store a second to close. */
+    private static final Duration STOPPING = Duration.ofMillis(500);
+
     private static final Duration CHECK = Duration.ofSeconds(10);
     /** The statement sleeps for two seconds. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
@@ -175,6 +178,7 @@ final class Bell {
     /** A statement of the listener is under way. */
     private volatile boolean asleep;
 
+    private final Sinks.Empty<Void> stopping = Sinks.empty();
     private final Sinks.Empty<Void> over = Sinks.empty();
     /** For which the listeners of MariaDB wait, if it is ours. */
     private final AtomicReference<@Nullable Connection> anchor = new AtomicReference<>();
@@ -298,28 +302,40 @@ final class Bell {
         return database.run(session -> session.ring(name(listener)).thenReturn(true));
     }
 
-    /** Ends a sleep first, because a driver complains of a connection that is closed under a statement. */
+    /**
+     * Ends a sleep first, because a driver complains of a connection that is closed under a statement, and waits until
+     * the connection is closed, because a program may end with this.
+     */
     Mono<Void> stop() {
         return Mono.defer(() -> {
             stopped.set(true);
-            Mono<Boolean> woken = asleep
-                    ? rung(client.get())
-                            .onErrorReturn(false)
-                            .then(over.asMono())
-                            .thenReturn(true)
-                    : Mono.just(true);
+            stopping.tryEmitEmpty();
+            Mono<Boolean> left = listening.get() ? left() : Mono.just(true);
             return SilenceClock.ofThisProcess()
-                    .timeout(woken, LONGEST_PAUSE, Mono.just(false))
+                    .timeout(left, STOPPING, Mono.just(false))
                     .then(Mono.<Void>fromRunnable(life::dispose))
                     .then(unanchored())
                     .doFinally(end -> life.dispose());
         });
     }
 
+    /** Rings until it has left: a ring may come before the statement that sleeps. */
+    private Mono<Boolean> left() {
+        return Mono.defer(() -> asleep ? rung(client.get()).onErrorComplete().then() : Mono.<Void>empty())
+                .then(Mono.firstWithSignal(
+                        over.asMono().thenReturn(true),
+                        Mono.delay(BETWEEN_RINGS, DriverThreads.timer()).thenReturn(false)))
+                .repeat()
+                .takeUntil(hasLeft -> hasLeft)
+                .last();
+    }
+
     private Mono<Void> opened() {
         return after(Duration.ofNanos(Math.max(0, due - System.nanoTime())))
                 .then(Mono.usingWhen(
-                        DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create()))),
+                        DriverThreads.subscribing(
+                                        Mono.defer(() -> stopped.get() ? Mono.empty() : Mono.from(unpooled.create())))
+                                .map(database::taken),
                         this::named,
                         this::end,
                         (connection, error) -> end(connection),
@@ -333,7 +349,8 @@ final class Bell {
         if (anchor.get() == connection) {
             return Mono.empty();
         }
-        return Wrappers.isLent(connection) ? Database.giveBack(connection) : database.discard(connection);
+        return database.left(
+                Wrappers.isLent(connection) ? Database.giveBack(connection) : database.discard(connection));
     }
 
     private void silence() {
@@ -387,10 +404,11 @@ final class Bell {
                 && !R2dbcFailure.isLockTimeout(error);
     }
 
-    private static Mono<Void> after(Duration pause) {
+    /** A pause, which stopping ends. */
+    private Mono<Void> after(Duration pause) {
         return pause.isZero()
                 ? Mono.empty()
-                : Mono.delay(pause, DriverThreads.timer()).then();
+                : Mono.delay(pause, DriverThreads.timer()).then().or(stopping.asMono());
     }
 
     /** Takes the name, from an earlier connection of ours if that still has it. */
@@ -431,16 +449,18 @@ final class Bell {
     /** Whether there is to be another one. */
     private Mono<Boolean> turn(SqlSession session, String name) {
         return Mono.defer(() -> {
-            if (stopped.get()) {
-                return Mono.just(false);
-            }
             List<WaitingClaims.Waiting> some = waiting().listenedFor();
             if (some.isEmpty() && isIdle()) {
                 return rested();
             }
             if (some.size() + watched.size() > MOST_CLAIMS) {
                 silence();
-                return after(LONGEST_PAUSE).thenReturn(true);
+                return after(LONGEST_PAUSE).then(Mono.fromSupplier(() -> !stopped.get()));
+            }
+            asleep = true;
+            if (stopped.get()) { // which sees that it sleeps, or is seen here
+                asleep = false;
+                return Mono.just(false);
             }
             boolean proves = !hears || doubted || System.nanoTime() - heardAt > CHECK.toNanos();
             AtomicInteger rings = new AtomicInteger();
@@ -449,7 +469,6 @@ final class Bell {
                 doubted = false;
                 prove(rings, ended);
             }
-            asleep = true;
             List<WaitingClaims.Waiting> claims = some.isEmpty() ? NONE : some;
             List<byte[]> keys =
                     claims.stream().map(each -> KeyLayout.bytes(each.key())).toList();
@@ -458,14 +477,17 @@ final class Bell {
             return inTime(session.listen(Line::read, name, watched.asked(), keys, ids, ids, keys, ids, ids)
                             .map(Turn::of)
                             .onErrorResume(R2dbcFailure::isRung, rung -> Mono.just(Turn.RUNG)))
-                    .doFinally(end -> {
-                        asleep = false;
-                        ended.set(true);
-                    })
+                    .doOnTerminate(() -> awake(ended)) // before the next one sleeps
+                    .doOnCancel(() -> awake(ended))
                     .doOnNext(turn -> judge(turn, rings.get() == RINGS))
                     .delayUntil(turn -> forgotten(session, name, turn))
                     .flatMap(turn -> turn.isAnchor() ? anchored(session, name) : Mono.just(true));
         });
+    }
+
+    private void awake(AtomicBoolean ended) {
+        asleep = false;
+        ended.set(true);
     }
 
     /** Forgets notes that were passed on. One that stays is passed on again. */
@@ -490,7 +512,7 @@ final class Bell {
     }
 
     private Mono<Void> ended(@Nullable Connection connection) {
-        return connection == null ? Mono.empty() : database.discard(connection);
+        return connection == null ? Mono.empty() : database.left(database.discard(connection));
     }
 
     /** Waits until something waits, but not for ever. */
@@ -502,7 +524,9 @@ final class Bell {
                 sink.success(true);
             }
         });
-        return called.or(after(KEPT).thenReturn(false)).doFinally(end -> idle = null);
+        return called.or(after(KEPT).thenReturn(false))
+                .doOnTerminate(() -> idle = null) // before it may rest again
+                .doOnCancel(() -> idle = null);
     }
 
     /** More than one ring, because the first may come before the statement in which it sleeps. */

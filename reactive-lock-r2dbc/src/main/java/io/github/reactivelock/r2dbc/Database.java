@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,8 @@ final class Database {
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(150);
     static final Duration CLOSING = Duration.ofMillis(500);
     private static final Duration CANCELLING = Duration.ofMillis(250);
+    /** A client gives its store a second to close. */
+    private static final Duration LEAVING = Duration.ofMillis(300);
 
     final Sql sql;
     final ConnectionFactory factory;
@@ -55,6 +58,10 @@ final class Database {
     private final Answers answers;
     private final Borrowing.Pool pools;
     private final Runnable lent;
+    /** Connections that commands have, or that listen. */
+    private final AtomicInteger inUse = new AtomicInteger();
+
+    private final Sinks.Empty<Void> unused = Sinks.empty();
 
     /** Over a pool of the application, which is not closed with this. */
     Database(ConnectionFactory factory, R2dbcBackendOptions options) {
@@ -177,7 +184,7 @@ final class Database {
 
     private <T> Mono<T> lent(Function<SqlSession, Mono<T>> command, Deadlines.Turn turn) {
         return Mono.usingWhen(
-                        borrow().map(connection -> new SqlSession(connection, sql)),
+                        borrow().map(connection -> new SqlSession(taken(connection), sql)),
                         session -> {
                             turn.begin();
                             sql.learn(session.connection());
@@ -187,18 +194,19 @@ final class Database {
                         this::giveBackWhole,
                         (session, error) -> {
                             if (R2dbcFailure.isStale(error)) {
-                                FireAndForget.run("closing a connection that is dead", closed(session.connection()));
+                                FireAndForget.run(
+                                        "closing a connection that is dead", left(closed(session.connection())));
                                 return Mono.empty();
                             }
                             return isWhole(session.connection(), error)
                                     ? giveBackWhole(session)
-                                    : discard(session.connection());
+                                    : left(discard(session.connection()));
                         },
                         session -> {
                             if (turn.isLate()) {
                                 answers.silent(turn.lentAt());
                             }
-                            return discard(session.connection());
+                            return left(discard(session.connection()));
                         })
                 .as(sql.dialect::apart);
     }
@@ -235,7 +243,22 @@ final class Database {
     private Mono<Void> giveBackWhole(SqlSession session) {
         answers.note(session.connection());
         deadlines.answered();
-        return session.isClean() ? giveBack(session.connection()) : discard(session.connection());
+        return left(session.isClean() ? giveBack(session.connection()) : discard(session.connection()));
+    }
+
+    /** To be called with a connection that {@link #left} gives back or closes. */
+    Connection taken(Connection connection) {
+        inUse.incrementAndGet();
+        return connection;
+    }
+
+    /** The end of a connection that was taken, which closing waits for. */
+    Mono<Void> left(Mono<Void> end) {
+        return end.doFinally(signal -> {
+            if (inUse.decrementAndGet() == 0 && isClosed()) {
+                unused.tryEmitEmpty();
+            }
+        });
     }
 
     /** How long a connection is waited for: the first one longer than others. */
@@ -330,7 +353,15 @@ final class Database {
         return closed.get();
     }
 
+    /** Waits for what commands and listeners have still, because a program may end with this. */
     Mono<Void> close() {
-        return Mono.defer(() -> closed.compareAndSet(false, true) ? sql.dialect.apart(end) : Mono.empty());
+        return Mono.defer(
+                () -> closed.compareAndSet(false, true) ? allLeft().then(sql.dialect.apart(end)) : Mono.empty());
+    }
+
+    private Mono<Void> allLeft() {
+        return inUse.get() == 0
+                ? Mono.empty()
+                : SilenceClock.ofThisProcess().timeout(unused.asMono(), LEAVING, Mono.empty());
     }
 }

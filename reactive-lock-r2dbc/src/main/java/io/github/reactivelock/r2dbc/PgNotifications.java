@@ -69,10 +69,11 @@ final class PgNotifications {
         this.channel = channel;
         this.watched = watched;
         Flux<Notice> heard = Flux.usingWhen(
-                        DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create()))),
+                        DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create())))
+                                .map(database::taken),
                         this::listen,
                         this::end,
-                        (c, error) -> error instanceof HiddenPool ? Database.giveBack(c) : end(c),
+                        (c, error) -> error instanceof HiddenPool ? database.left(Database.giveBack(c)) : end(c),
                         this::end)
                 .doFinally(signal -> {
                     boolean arrived = arrive;
@@ -252,6 +253,6 @@ final class PgNotifications {
     }
 
     private Mono<Void> end(Connection connection) {
-        return database.discard(connection);
+        return database.left(database.discard(connection));
     }
 }

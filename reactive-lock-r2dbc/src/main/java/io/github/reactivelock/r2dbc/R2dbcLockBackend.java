@@ -350,8 +350,10 @@ public final class R2dbcLockBackend implements LockBackend {
         return Mono.defer(() -> {
             waits.clear();
             cleaner.stop();
-            Mono<Void> closed = pushes.stop().then(database.close());
-            return closed.doFinally(signal -> pushes.close());
+            return pushes.stop()
+                    .then(Mono.<Void>fromRunnable(pushes::close))
+                    .then(database.close())
+                    .doFinally(signal -> pushes.close());
         });
     }
 

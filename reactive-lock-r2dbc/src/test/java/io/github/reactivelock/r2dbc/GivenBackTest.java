@@ -3,6 +3,7 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.Share;
@@ -13,6 +14,8 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.R2dbcRollbackException;
+import io.r2dbc.spi.Wrapped;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -30,6 +33,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -50,6 +54,38 @@ class GivenBackTest extends EachDatabase {
         @Override
         public Publisher<? extends Connection> create() {
             return before.then(Mono.from(real.create())).doOnNext(made -> opened.incrementAndGet());
+        }
+
+        @Override
+        public ConnectionFactoryMetadata getMetadata() {
+            return real.getMetadata();
+        }
+    }
+
+    /** Counts the connections that are open. */
+    private record Open(ConnectionFactory real, AtomicInteger number) implements ConnectionFactory {
+
+        @Override
+        public Publisher<? extends Connection> create() {
+            return Mono.from(real.create()).map(this::counted);
+        }
+
+        private Connection counted(Connection made) {
+            number.incrementAndGet();
+            AtomicBoolean open = new AtomicBoolean(true);
+            Mono<Void> closed = Mono.defer(() -> Mono.from(made.close())).doOnTerminate(() -> {
+                if (open.compareAndSet(true, false)) {
+                    number.decrementAndGet();
+                }
+            });
+            return (Connection) Proxy.newProxyInstance(
+                    Connection.class.getClassLoader(),
+                    new Class<?>[] {Connection.class, Wrapped.class},
+                    (proxy, method, arguments) -> switch (method.getName()) {
+                        case "unwrap" -> arguments == null || ((Class<?>) arguments[0]).isInstance(made) ? made : null;
+                        case "close" -> closed;
+                        default -> method.invoke(made, arguments);
+                    });
         }
 
         @Override
@@ -343,5 +379,29 @@ class GivenBackTest extends EachDatabase {
                         .onErrorReturn(R2dbcException.class, false)
                         .onErrorReturn(R2dbcFailure.class, false)
                         .block(Databases.LIMIT));
+    }
+
+    private Stream<Databases> ofBothDrivers() {
+        return withBothDrivers(databases());
+    }
+
+    /** A program may end with it, and its server counts connections that end without a word. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("ofBothDrivers")
+    void closingIsOverWhenEveryConnectionIsClosed(Databases database) {
+        for (int i = 0; i < 40; i++) {
+            Open open = new Open(database.factory(), new AtomicInteger());
+            LockClient client = LockClient.create(R2dbcLockBackend.connect(open, Databases.PATIENT));
+            Disposable watch = client.events("k").subscribe(event -> {}, error -> {});
+            assertThat(client.inspect("k").block(Databases.LIMIT)).isNotNull();
+            Mono.delay(Duration.ofMillis(i)).block(Databases.LIMIT);
+
+            if (i % 2 == 0) {
+                watch.dispose();
+            }
+            client.close().block(Databases.LIMIT);
+
+            assertThat(open.number()).as("closed after " + i + " ms").hasValue(0);
+        }
     }
 }
