@@ -3,7 +3,6 @@ package io.github.reactivelock.spring.boot;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.github.reactivelock.r2dbc.Once;
-import io.github.reactivelock.spi.support.FireAndForget;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -29,7 +28,6 @@ import org.springframework.web.server.WebFilterChain;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * Carries out a request with an idempotency key once, as draft-ietf-httpapi-idempotency-key-header says, and answers
@@ -204,24 +202,9 @@ final class IdempotencyFilter implements WebFilter, Ordered {
                     .flatMap(Function.identity());
         }
 
-        /** What the work has begun is ended and recorded also when the client has left. */
+        /** Cached, so that what the work has begun is ended and recorded also when the client has left. */
         private Mono<String> recorded(WebFilterChain chain) {
-            return Mono.deferContextual(context -> {
-                Sinks.One<String> told = Sinks.one();
-                FireAndForget.run(
-                        "a request with an idempotency key",
-                        once.recorded(name, properties.ttl(), work(chain))
-                                .contextWrite(context)
-                                .doOnSuccess(text -> {
-                                    if (text == null) {
-                                        told.tryEmitEmpty();
-                                    } else {
-                                        told.tryEmitValue(text);
-                                    }
-                                })
-                                .doOnError(told::tryEmitError));
-                return told.asMono();
-            });
+            return once.recorded(name, properties.ttl(), work(chain)).cache();
         }
 
         private Mono<String> work(WebFilterChain chain) {
