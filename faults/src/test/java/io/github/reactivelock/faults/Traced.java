@@ -163,8 +163,9 @@ final class Traced {
     private static List<Form> forms(LockClient client, Vertx vertx, String address) {
         List<Form> forms = new ArrayList<>(ofLocks(client, address));
         forms.addAll(ofQuestions(client));
-        forms.addAll(
-                ofVertx(VertxLockClient.create(vertx, client), VertxLockClient.create(vertx, backend(address, vertx))));
+        forms.addAll(ofVertx(
+                VertxLockClient.create(vertx, client),
+                VertxLockClient.create(vertx, client(address, vertx, Schedulers.immediate()))));
         forms.addAll(onSchedulersOfTheUser(address, vertx));
         if (address.startsWith("r2dbc:")) {
             RowLocks rows = RowLocks.using(ConnectionFactories.get(address), LIMIT, PATIENT);

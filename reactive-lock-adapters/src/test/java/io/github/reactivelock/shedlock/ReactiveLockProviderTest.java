@@ -135,8 +135,8 @@ class ReactiveLockProviderTest {
 
         SimpleLock extended = lock(LONG).extend(LONG, Duration.ZERO).orElseThrow();
 
-        assertThat(isLocked()).isTrue();
         assertThat(Thread.interrupted()).isTrue();
+        assertThat(isLocked()).isTrue();
         extended.unlock();
         assertThat(isLocked()).isFalse();
     }
