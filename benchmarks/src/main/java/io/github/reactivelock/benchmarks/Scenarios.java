@@ -123,6 +123,16 @@ final class Scenarios {
                                         "retention-turns",
                                         "A lock that stays: two clients that take turns",
                                         List.of(TURNS_RETAINED, TURNS_PLAIN)),
+                                alone(
+                                        "retention-etcd",
+                                        "etcd: a lock that stays",
+                                        Store.ETCD,
+                                        List.of(OURS_ETCD_RETAINED, JETCD)),
+                                alone(
+                                        "retention-postgresql",
+                                        "PostgreSQL: a lock that stays",
+                                        Store.POSTGRESQL,
+                                        List.of(OURS_SQL_RETAINED, SHED_LOCK)),
                                 new Recall())),
                 new Several(
                         "shares",
@@ -173,8 +183,12 @@ final class Scenarios {
     }
 
     private static Race alone(String name, String title, List<String> sides) {
+        return alone(name, title, Store.REDIS, sides);
+    }
+
+    private static Race alone(String name, String title, Store store, List<String> sides) {
         Load load = new Load(1, 1, Load.Note.LATENCY);
-        return new Race(name, title, Store.REDIS, 1, load, Metric.CYCLE_MEDIAN, sides);
+        return new Race(name, title, store, 1, load, Metric.CYCLE_MEDIAN, sides);
     }
 
     private static Race distinct(List<String> sides) {

@@ -113,6 +113,8 @@ public record Target(String what, String figure, Bound bound, double value) {
         all.add(least("Consul, 50 waiters, beside the same", "ratio consul-hot-50 plain-consul", 2));
         all.add(least("a lock that stays, beside Redisson's future", "ratio retention-sequential redisson-async", 50));
         all.add(least("the same, neither hops", "ratio retention-sequential-immediate redisson-async", 50));
+        all.add(least("the same on etcd, beside jetcd's lock", "ratio retention-etcd jetcd-lock", 500));
+        all.add(least("on PostgreSQL, beside ShedLock", "ratio retention-postgresql shedlock-polling", 500));
         all.add(least(
                 "two clients that take turns, beside the same without", "ratio retention-turns turns-plain", 0.95));
         all.add(most("from the claim to the hold, in round trips", "ratio retention-recall round-trip", 2.2));

@@ -38,6 +38,8 @@ public final class Sides {
     public static final String OURS_RETAINED = "ours-retained";
 
     public static final String OURS_RETAINED_IMMEDIATE = "ours-retained-immediate";
+    public static final String OURS_ETCD_RETAINED = "ours-etcd-retained";
+    public static final String OURS_SQL_RETAINED = "ours-sql-retained";
     /** Two clients of one process that take turns, with and without a retention. */
     public static final String TURNS_RETAINED = "turns-retained";
 
@@ -129,6 +131,8 @@ public final class Sides {
             Map.entry(OURS_ETCD_FIFO, uri -> OurSide.etcd(uri, Sides::inOrder)),
             Map.entry(
                     OURS_ETCD_IMMEDIATE, uri -> OurSide.etcd(uri, ours -> ours.workScheduler(Schedulers.immediate()))),
+            Map.entry(OURS_ETCD_RETAINED, uri -> OurSide.etcd(uri, ours -> ours.options(RETAINED))),
+            Map.entry(OURS_SQL_RETAINED, uri -> OurSide.sql(uri, ours -> ours.options(RETAINED))),
             Map.entry(OURS_ZOOKEEPER, uri -> OurSide.zooKeeper(uri, ours -> ours)),
             Map.entry(OURS_ZOOKEEPER_FIFO, uri -> OurSide.zooKeeper(uri, Sides::inOrder)),
             Map.entry(CURATOR, CuratorSide::new),
