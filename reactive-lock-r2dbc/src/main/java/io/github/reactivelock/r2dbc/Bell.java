@@ -67,8 +67,6 @@ import reactor.core.publisher.Sinks;
 final class Bell {
 
     private static final Duration KEPT = Duration.ofSeconds(30);
-    /** For two rings; a client gives its store a second to close. */
-    private static final Duration STOPPING = Duration.ofMillis(500);
 
     private static final Duration CHECK = Duration.ofSeconds(10);
     /** The statement sleeps for two seconds. */
@@ -312,7 +310,7 @@ final class Bell {
             stopping.tryEmitEmpty();
             Mono<Boolean> left = listening.get() ? left() : Mono.just(true);
             return SilenceClock.ofThisProcess()
-                    .timeout(left, STOPPING, Mono.just(false))
+                    .timeout(left, LONGEST_PAUSE, Mono.just(false))
                     .then(Mono.<Void>fromRunnable(life::dispose))
                     .then(unanchored())
                     .doFinally(end -> life.dispose());
@@ -341,7 +339,8 @@ final class Bell {
                         (connection, error) -> end(connection),
                         this::end))
                 .doOnError(this::failed) // which asks whether it heard
-                .doFinally(end -> silence())
+                .doOnTerminate(this::silence) // before another one is opened
+                .doOnCancel(this::silence)
                 .onErrorComplete();
     }
 

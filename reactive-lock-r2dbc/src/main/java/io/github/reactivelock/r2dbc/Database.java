@@ -45,8 +45,6 @@ final class Database {
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(150);
     static final Duration CLOSING = Duration.ofMillis(500);
     private static final Duration CANCELLING = Duration.ofMillis(250);
-    /** A client gives its store a second to close. */
-    private static final Duration LEAVING = Duration.ofMillis(300);
 
     final Sql sql;
     final ConnectionFactory factory;
@@ -324,7 +322,7 @@ final class Database {
      * A driver may never close a connection whose end was cancelled, so that goes on when it is not waited for any
      * more.
      */
-    private static Mono<Void> goingOn(String what, Mono<Void> closing) {
+    static Mono<Void> goingOn(String what, Mono<Void> closing) {
         return Mono.defer(() -> {
             Sinks.Empty<Void> end = Sinks.empty();
             FireAndForget.run(what, closing.doOnTerminate(() -> {
@@ -362,6 +360,6 @@ final class Database {
     private Mono<Void> allLeft() {
         return inUse.get() == 0
                 ? Mono.empty()
-                : SilenceClock.ofThisProcess().timeout(unused.asMono(), LEAVING, Mono.empty());
+                : SilenceClock.ofThisProcess().timeout(unused.asMono(), timeout, Mono.empty());
     }
 }

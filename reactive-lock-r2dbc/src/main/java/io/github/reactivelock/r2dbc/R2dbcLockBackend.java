@@ -34,29 +34,27 @@ import reactor.core.scheduler.Schedulers;
  *
  * <ol>
  *   <li><b>Tables.</b> One row for each lock has the owner's claim, the fencing token and the end of the lease; claims
- *   that
- *       wait, and claims that share a lock, are rows of two others. {@link #createTables()} creates them, or Flyway or
- *       Liquibase with {@code V1__reactive_lock.sql} in {@code schema-postgresql}, {@code schema-mariadb} or
+ *       that wait, and claims that share a lock, are rows of two others. {@link #createTables()} creates them, or
+ *       Flyway or Liquibase with {@code V1__reactive_lock.sql} in {@code schema-postgresql}, {@code schema-mariadb} or
  *       {@code schema-h2}.
  *   <li><b>Clock.</b> Leases begin and end by the database's clock, in microseconds since 2020, read once the row is
- *   locked.
+ *       locked.
  *   <li><b>Claim.</b> One statement takes a lock that is free, joins the queue of one that is held, or finds out that
- *   it is
- *       held. Only if the owner's lease ended and others wait, or the lock is watched, a transaction locks the row
- *       first. A waiting claim that asks again keeps its own row alive and locks no other. Claims and releases of a
+ *       it is held. Only if the owner's lease ended and others wait, or the lock is watched, a transaction locks the
+ *       row first. A waiting claim that asks again keeps its own row alive and locks no other. Claims and releases of a
  *       share always are such a transaction.
  *   <li><b>Token.</b> {@code max(last + 1, the clock)}, so that rows can be removed when they are no longer used.
  *   <li><b>Release.</b> One statement ends the hold and makes the next live waiting claim the owner.
  *   <li><b>Waiting.</b> PostgreSQL notifies the client of the claim that was served, over a connection that its backend
  *       keeps for that. On MariaDB and MySQL a backend sleeps in a statement over one more connection while it waits
- *       or watches, and who serves its claim or changes the lock ends that statement. Where nothing is told, or does
+ *       or watches, and who serves its claim or changes the lock ends that statement. Where nothing is pushed, or does
  *       not arrive, a backend looks for all its waiting claims by one statement, a few milliseconds after something
  *       happened and then less often, once in a second at last. A claim of the same backend gets its grant at once.
  *   <li><b>Recalls.</b> The id of a claim that can be called back ends with a mark in the tables. Who waits behind
  *       such an owner notifies its client by one more statement, on MariaDB and MySQL by a note and a ring. H2 has no
  *       recalls.
  *   <li><b>Renewal.</b> One statement for all holds of the same lease. It passes over rows that another transaction has
- *   locked.
+ *       locked.
  *   <li><b>Cleaning.</b> Rows of locks that were free or expired for an hour are deleted in the background.
  * </ol>
  *
@@ -344,16 +342,15 @@ public final class R2dbcLockBackend implements LockBackend {
         return locks.forceRelease(key, fencingToken);
     }
 
-    /** Stops looking for grants and cleaning, and closes its own pool. */
+    /** Stops looking for grants and cleaning, and closes its own pool, also when that is not waited for any more. */
     @Override
     public Mono<Void> close() {
         return Mono.defer(() -> {
             waits.clear();
             cleaner.stop();
-            return pushes.stop()
-                    .then(Mono.<Void>fromRunnable(pushes::close))
-                    .then(database.close())
-                    .doFinally(signal -> pushes.close());
+            return Database.goingOn(
+                    "closing the connections",
+                    pushes.stop().then(Mono.<Void>fromRunnable(pushes::close)).then(database.close()));
         });
     }
 
@@ -370,7 +367,7 @@ public final class R2dbcLockBackend implements LockBackend {
      * Opens connections so that no Error of the driver is lost inside the pool, and none is waited for without an end:
      * the pool would count that by a timer of the application's, also while this process gets no turn. Those of MySQL,
      * where no statement says how long it waits, get that limit once, because they are the backend's own. Servers of
-     * PostgreSQL are told to look whether this client is still there.
+     * PostgreSQL have to look whether this client is still there.
      */
     private record Guarded(ConnectionFactory driver, Sql sql, Duration opening) implements ConnectionFactory {
         @Override

@@ -3,7 +3,6 @@ package io.github.reactivelock.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.reactivelock.LockClient;
 import io.github.reactivelock.spi.Claim;
 import io.github.reactivelock.spi.ClaimResult;
 import io.github.reactivelock.state.Share;
@@ -391,15 +390,13 @@ class GivenBackTest extends EachDatabase {
     void closingIsOverWhenEveryConnectionIsClosed(Databases database) {
         for (int i = 0; i < 40; i++) {
             Open open = new Open(database.factory(), new AtomicInteger());
-            LockClient client = LockClient.create(R2dbcLockBackend.connect(open, Databases.PATIENT));
-            Disposable watch = client.events("k").subscribe(event -> {}, error -> {});
-            assertThat(client.inspect("k").block(Databases.LIMIT)).isNotNull();
+            R2dbcLockBackend backend = R2dbcLockBackend.connect(open, Databases.PATIENT);
+            Disposable watch = backend.events("k").subscribe(event -> {}, error -> {});
+            assertThat(backend.inspect("k").block(Databases.LIMIT)).isNotNull();
             Mono.delay(Duration.ofMillis(i)).block(Databases.LIMIT);
 
-            if (i % 2 == 0) {
-                watch.dispose();
-            }
-            client.close().block(Databases.LIMIT);
+            watch.dispose();
+            backend.close().block(Databases.LIMIT);
 
             assertThat(open.number()).as("closed after " + i + " ms").hasValue(0);
         }
