@@ -25,22 +25,18 @@ import reactor.core.publisher.Mono;
  *
  * <ol>
  *   <li>A key is taken when its work begins, for a lease of 30 seconds, which is renewed every third of it while the
- *   work
- *       runs. When the work has completed, the key stays taken until its time is over.
+ *       work runs. When the work has completed, the key stays taken until its time is over.
  *   <li>Work that fails or is cancelled frees its key, <b>but only while it has not completed</b>: from then on neither
- *   a
- *       cancel nor a database that cannot be reached frees it. What is to be written then is written again until it is,
- *       in the background where the caller has left.
+ *       a cancel nor a database that cannot be reached frees it. What is to be written then is written again until it
+ *       is, in the background where the caller has left.
  *   <li>A process that dies in the middle of the work leaves the key taken for the rest of the lease. <b>Then the work
- *   may
- *       begin anew, although it is not known what it had done</b>: hand the key on to what it calls, as most payment
- *       services allow, or use a longer lease.
+ *       may begin anew, although it is not known what it had done</b>: hand the key on to what it calls, as most
+ *       payment services allow, or use a longer lease.
  *   <li>Work whose lease could not be renewed in time is cancelled, because another process may have begun it; where
  *       the machine was suspended meanwhile, within about a second of its waking. A caller whose key is lost, or not
  *       confirmed, gets an error, also when the work has completed.
  *   <li>In a transaction of Spring nothing begins, because a key would stay taken for work that is rolled back. Begin
- *   the
- *       transaction in the work.
+ *       the transaction in the work.
  * </ol>
  *
  * <p>Keys are those of this class alone. Rows whose time is over are removed while the class is in use. Needs no

@@ -45,6 +45,8 @@ public final class RowLocks {
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
     /** Until the database should have said itself that a lock was not free. */
     private static final Duration SILENCE = Duration.ofSeconds(2);
+    /** A year, which is the longest that MariaDB waits for a table. */
+    private static final long LONGEST_SECONDS = 31_536_000;
 
     private final Sql sql;
     private final Database connections;
@@ -135,8 +137,8 @@ public final class RowLocks {
 
     /**
      * Takes a lock in a transaction that is open on the connection; the lock is free when that transaction ends. Cold.
-     * Waits as long as {@code waitTimeout}, which ends the wait in the database too (in MySQL it is the session's
-     * {@code innodb_lock_wait_timeout} meanwhile). Cancelling leaves the transaction to the caller; a statement may
+     * Waits as long as {@code waitTimeout}, which ends the wait in the database too (in MySQL they are the session's
+     * {@code innodb_lock_wait_timeout} and {@code lock_wait_timeout} meanwhile). Cancelling leaves the transaction to the caller; a statement may
      * still wait on its connection.
      *
      * <p>What the holder before has written is seen by everything that is read afterwards, at {@code READ COMMITTED}.
@@ -167,7 +169,7 @@ public final class RowLocks {
                             .then(Mono.defer(() -> session.isClean()
                                     ? Mono.<Void>empty()
                                     : Mono.error(new IllegalStateException("row lock '" + key
-                                            + "': innodb_lock_wait_timeout of this session could not be"
+                                            + "': the lock timeouts of this session could not be"
                                             + " set back; roll back and close the connection"))))
                             .retryWhen(backoff().filter(RowLocks::leavesTransaction))
                             .onErrorMap(RowLocks::isLockTimeout, error -> notFree(key, error))
@@ -280,9 +282,8 @@ public final class RowLocks {
 
     /** MariaDB takes the limit with the statement, in whole seconds. */
     private String patient(String statement) {
-        return sql.text(statement)
-                .replace(
-                        "${seconds}", String.valueOf(waitTimeout.plusMillis(999).toSeconds()));
+        long seconds = Math.min(waitTimeout.plusMillis(999).toSeconds(), LONGEST_SECONDS);
+        return sql.text(statement).replace("${seconds}", Long.toString(seconds));
     }
 
     /** H2 waits on the thread that asks again, and a connection may be wrapped by the application. */

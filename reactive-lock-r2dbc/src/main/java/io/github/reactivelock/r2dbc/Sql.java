@@ -66,6 +66,8 @@ final class Sql {
     private static final String PATIENT =
             "/*M! SET STATEMENT lock_wait_timeout = ${patience}, innodb_lock_wait_timeout ="
                     + " ${patience}, max_statement_time = ${longest} FOR */ ";
+    /** The same for a statement that may take as long as it does once it has its table. */
+    private static final String PATIENT_FOR_TABLE = "/*M! SET STATEMENT lock_wait_timeout = ${patience} FOR */ ";
     /** Statements in transactions of the application, which have a patience of their own, and what sets that. */
     private static final Pattern IMPATIENT =
             Pattern.compile("fence.*|row_(take|hold|seen|bound|unbound)|bound|unbound|listen.*|silence");
@@ -192,7 +194,7 @@ final class Sql {
         }
     }
 
-    /** MariaDB's driver was told to send several statements as one text; that of MySQL always does. */
+    /** MariaDB's driver sends several statements as one text, by its option; that of MySQL always does. */
     void allowSeveral() {
         severalAllowed = true;
     }
@@ -296,6 +298,7 @@ final class Sql {
         return Arrays.stream(all.split(";"))
                 .map(String::strip)
                 .filter(statement -> !statement.isEmpty())
+                .map(statement -> dialect == Dialect.MARIADB ? complete(PATIENT_FOR_TABLE + statement) : statement)
                 .toList();
     }
 

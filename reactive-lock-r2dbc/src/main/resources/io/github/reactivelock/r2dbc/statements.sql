@@ -950,8 +950,9 @@ INSERT INTO ${fence} AS f (resource, token) VALUES (?, ?)
 ON CONFLICT (resource) DO UPDATE SET token = greatest(f.token, excluded.token)
 
 -- name: fence mariadb
--- MariaDB ends a transaction that read before another one wrote this, from 11.6 on unless it is told not to look.
-${latest}
+-- MariaDB ends a transaction that read before another one wrote this, from 11.6 on unless it is told not to look. It
+-- waits for a table as a command does, and for a row as the application's transaction.
+/*M! SET STATEMENT lock_wait_timeout = ${patience} *//*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */
 INSERT INTO ${fence} (resource, token) VALUES (?, ?) ON DUPLICATE KEY UPDATE token = greatest(token, VALUES(token))
 
 -- name: fence h2
@@ -961,7 +962,7 @@ WHEN MATCHED THEN UPDATE SET token = greatest(f.token, n.token)
 WHEN NOT MATCHED THEN INSERT (resource, token) VALUES (n.resource, n.token)
 
 -- name: fenced mariadb
-${latest}
+/*M! SET STATEMENT lock_wait_timeout = ${patience} *//*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */
 SELECT token FROM ${fence} WHERE resource = ? FOR UPDATE
 
 -- name: fenced
@@ -980,20 +981,23 @@ ON CONFLICT (row_key) DO UPDATE SET locked_at = greatest(r.locked_at + 1, exclud
 SELECT set_config('lock_timeout', current_setting('reactive_lock.before'), true)
 
 -- name: row_take mariadb
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} *//*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */
+/*M! SET STATEMENT lock_wait_timeout = ${seconds}, innodb_lock_wait_timeout = ${seconds} */
+/*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */
 INSERT INTO ${row} (row_key, locked_at) VALUES (?, ${now})
 ON DUPLICATE KEY UPDATE locked_at = greatest(locked_at + 1, VALUES(locked_at))
 
 -- name: row_bound mariadb
--- In MySQL no statement says how long it waits for a row.
-SET @reactive_lock_row = @@SESSION.innodb_lock_wait_timeout, SESSION innodb_lock_wait_timeout = ${seconds}
+-- In MySQL no statement says how long it waits for a row, or for a table.
+SET @reactive_lock_row = @@SESSION.innodb_lock_wait_timeout, @reactive_lock_row_table = @@SESSION.lock_wait_timeout,
+    SESSION innodb_lock_wait_timeout = ${seconds}, SESSION lock_wait_timeout = ${seconds}
 
 -- name: row_unbound mariadb
-SET SESSION innodb_lock_wait_timeout = @reactive_lock_row
+SET SESSION innodb_lock_wait_timeout = @reactive_lock_row, SESSION lock_wait_timeout = @reactive_lock_row_table
 
 -- name: row_hold mariadb
 -- The same lock without a change, so that a snapshot of the transaction can be compared with what was committed last.
-/*M! SET STATEMENT innodb_lock_wait_timeout = ${seconds} *//*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */
+/*M! SET STATEMENT lock_wait_timeout = ${seconds}, innodb_lock_wait_timeout = ${seconds} */
+/*M!110402 , innodb_snapshot_isolation = OFF *//*M! FOR */
 INSERT INTO ${row} (row_key, locked_at) VALUES (?, ${now}) ON DUPLICATE KEY UPDATE row_key = VALUES(row_key)
 
 -- name: row_seen mariadb

@@ -12,6 +12,7 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -107,6 +108,48 @@ class LockedTableTest {
                         .onErrorReturn(false)
                         .block(Databases.LIMIT));
         get(backend.close());
+    }
+
+    Stream<Arguments> lockedForOthers() {
+        return Stream.of(mariaDb, mariaDb.byMySqlDriver())
+                .flatMap(database -> Stream.of(
+                                "LOCK TABLE reactive_lock_row WRITE, reactive_lock_fence WRITE",
+                                "FLUSH TABLES WITH READ LOCK")
+                        .map(lock -> Arguments.of(database, lock)));
+    }
+
+    /** They are given the time that their client waits, and would have the server's own, which is a day. */
+    @ParameterizedTest(autoCloseArguments = false)
+    @MethodSource("lockedForOthers")
+    void noRowLockGuardOrNewTableWaitsForLongerThanItsClient(Databases database, String lock) {
+        ConnectionPool pool = Databases.pool(database.factory(), 8);
+        R2dbcBackendOptions options = R2dbcBackendOptions.defaults().withCommandTimeout(Duration.ofMillis(1_200));
+        RowLocks rows = RowLocks.using(pool, Duration.ofSeconds(1), options);
+        R2dbcLockBackend creating = R2dbcLockBackend.using(
+                pool, options.withPrefix("made_" + UUID.randomUUID().toString().substring(0, 8)));
+        Connection locking = get(Mono.from(database.factory().create()));
+        long unused = get(Databases.number(locking, lock));
+
+        R2dbcFencingGuard guard = R2dbcLockBackend.using(pool, options).fencingGuard();
+        long doesNotWait = lock.startsWith("LOCK") ? 0 : 1; // for tables that are not there yet
+        List<Long> done = Flux.range(0, 6)
+                .flatMap(i -> (switch (i % 3) {
+                            case 0 -> rows.withRowLock("row " + i, connection -> Mono.just(1L));
+                            case 1 -> guard.write("resource " + i, 1_024, connection -> Mono.just(1L));
+                            default ->
+                                creating.createTables()
+                                        .thenReturn(lock.startsWith("LOCK") ? 0L : 1L); // only others are locked
+                        })
+                        .onErrorReturn(0L))
+                .collectList()
+                .block(Databases.LIMIT);
+
+        assertThat(done).hasSize(6).containsOnly(0L);
+        Databases.until("none waits any more, though the lock is held", () -> database.select(MARIADB_WAITING) == 0);
+        get(Mono.from(locking.close()));
+        Long locked = get(rows.withRowLock("row", connection -> Mono.just(1L)));
+        assertThat(locked).isEqualTo(1);
+        Databases.dispose(pool);
     }
 
     private Connection lockTable() {
