@@ -202,9 +202,14 @@ final class IdempotencyFilter implements WebFilter, Ordered {
                     .flatMap(Function.identity());
         }
 
-        /** Cached, so that what the work has begun is ended and recorded also when the client has left. */
+        /**
+         * Cached, so that what the work has begun is ended and recorded also when the client has left. A cache has the
+         * Context of a subscriber that has not left.
+         */
         private Mono<String> recorded(WebFilterChain chain) {
-            return once.recorded(name, properties.ttl(), work(chain)).cache();
+            return Mono.deferContextual(context -> once.recorded(name, properties.ttl(), work(chain))
+                    .contextWrite(context)
+                    .cache());
         }
 
         private Mono<String> work(WebFilterChain chain) {

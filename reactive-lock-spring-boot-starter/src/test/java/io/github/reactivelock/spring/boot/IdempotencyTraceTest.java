@@ -7,9 +7,11 @@ import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactory;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -17,11 +19,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.util.unit.DataSize;
+import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilterChain;
 import reactor.core.CoreSubscriber;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -91,14 +96,13 @@ class IdempotencyTraceTest {
         }
     }
 
-    @Test
-    void theHandlerIsInTheTraceOfItsRequest() {
+    private static IdempotencyFilter filter() {
         String url = "r2dbc:h2:mem:///" + UUID.randomUUID() + "?options=DB_CLOSE_DELAY=-1";
         ConnectionFactory factory = ConnectionFactories.get(url);
         R2dbcLockBackend.using(factory, R2dbcBackendOptions.defaults())
                 .createTables()
                 .block(Contexts.PATIENCE);
-        IdempotencyFilter filter = new IdempotencyFilter(
+        return new IdempotencyFilter(
                 Once.using(factory, R2dbcBackendOptions.defaults().withCommandTimeout(Contexts.PATIENCE)),
                 new IdempotencyProperties(
                         true,
@@ -113,9 +117,18 @@ class IdempotencyTraceTest {
                         List.of(),
                         null),
                 outcome -> {});
-        MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.post("/orders")
+    }
+
+    private static MockServerWebExchange exchange() {
+        return MockServerWebExchange.from(MockServerHttpRequest.post("/orders")
                 .header("Idempotency-Key", "\"a\"")
                 .body("tea"));
+    }
+
+    @Test
+    void theHandlerIsInTheTraceOfItsRequest() {
+        IdempotencyFilter filter = filter();
+        MockServerWebExchange exchange = exchange();
         AtomicReference<String> seen = new AtomicReference<>();
         WebFilterChain handler = handled -> Mono.fromRunnable(() -> {
             seen.set(trace.get());
@@ -127,5 +140,33 @@ class IdempotencyTraceTest {
 
         assertThat(exchange.getResponse().getStatusCode()).isEqualTo(HttpStatus.CREATED);
         assertThat(seen).hasValue("the request's");
+    }
+
+    /** Who the user is, say; the last look at the request comes right before its work begins. */
+    @Test
+    void workThatBeginsAsItsClientLeavesHasTheContextOfItsRequest() {
+        BaseSubscriber<Void> client = new BaseSubscriber<>() {};
+        MockServerWebExchange exchange = exchange();
+        ServerWebExchange leaving = exchange.mutate()
+                .request(new ServerHttpRequestDecorator(exchange.getRequest()) {
+                    @Override
+                    public URI getURI() {
+                        client.cancel();
+                        return super.getURI();
+                    }
+                })
+                .build();
+        CompletableFuture<String> seen = new CompletableFuture<>();
+        WebFilterChain handler = handled -> Mono.deferContextual(context -> {
+            seen.complete(context.hasKey("user") ? context.<String>get("user") : "nobody");
+            handled.getResponse().setStatusCode(HttpStatus.CREATED);
+            return Mono.empty();
+        });
+
+        filter().filter(leaving, handler)
+                .contextWrite(Context.of("user", "the request's"))
+                .subscribe(client);
+
+        assertThat(seen).succeedsWithin(Contexts.PATIENCE).isEqualTo("the request's");
     }
 }
