@@ -9,7 +9,9 @@ import io.github.reactivelock.LockOptions;
 import io.github.reactivelock.LockUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -184,7 +186,9 @@ final class Flows {
         private final LockClient client;
         private final List<String> waitsFor = new ArrayList<>();
         private final List<String> wantsTogether = new ArrayList<>();
-        private @Nullable Holding begun;
+        /** Its latest hold of each key: keys are locked one inside the other. */
+        private final Map<String, Holding> begun = new HashMap<>();
+
         private @Nullable Candidacy candidacy;
         private final long began = world.now();
 
@@ -240,7 +244,7 @@ final class Flows {
                     .flatMap(inner -> Mono.usingWhen(
                             Mono.just(inner),
                             lock -> work(List.of(key)).takeUntilOther(lock.lost()),
-                            lock -> lock.release().onErrorComplete()));
+                            lock -> judged(lock.key(), lock.release())));
             owners++;
             return client.acquire(key)
                     .flatMap(held -> workAndRelease(held, again))
@@ -250,7 +254,7 @@ final class Flows {
         /** Work between which the lease is made to begin anew. */
         private Mono<Void> renewed(LockHandle held) {
             List<String> keys = List.of(held.key());
-            return work(keys).then(held.renew().onErrorComplete()).then(work(keys));
+            return work(keys).then(judged(held.key(), held.renew())).then(work(keys));
         }
 
         /** Keys one inside the other, always in this order. */
@@ -287,8 +291,9 @@ final class Flows {
 
         void failed(Throwable failure) {
             oracle.failed(machine, "lock-0", options, began, failure);
-            if (failure instanceof LockLostException loss && begun != null && begun.key.equals(loss.key())) {
-                oracle.lost(begun, options, loss);
+            Holding lost = failure instanceof LockLostException loss ? begun.get(loss.key()) : null;
+            if (lost != null) {
+                oracle.lost(lost, options, (LockLostException) failure);
             }
         }
 
@@ -335,7 +340,7 @@ final class Flows {
                 oracle.acquired();
                 Holding hold = oracle.begins(machine, held, options);
                 oracle.kept.begins(hold);
-                begun = hold;
+                begun.put(hold.key, hold);
                 if (plan.asksWhoIsCurrent()) {
                     machine.later(world.shortTime(2 * plan.work()), null, () -> ask(hold));
                 }
@@ -355,9 +360,17 @@ final class Flows {
             return Mono.usingWhen(
                     Mono.just(held),
                     lock -> inside(lock, work.takeUntilOther(lock.lost())),
-                    lock -> lock.release()
-                            .doOnSuccess(done -> oracle.released(begun))
-                            .onErrorComplete());
+                    lock -> judged(
+                            lock.key(), lock.release().doOnSuccess(done -> oracle.released(begun.get(held.key())))));
+        }
+
+        /** A question of who has a lock: its failure is judged as that of a flow, which goes on. */
+        private <T> Mono<T> judged(String key, Mono<T> question) {
+            return Mono.defer(() -> {
+                long asked = world.now();
+                return question.doOnError(failure -> oracle.failed(machine, key, options, asked, failure))
+                        .onErrorComplete();
+            });
         }
     }
 }
