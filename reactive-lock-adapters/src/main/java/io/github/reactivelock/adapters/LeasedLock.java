@@ -99,7 +99,7 @@ public final class LeasedLock {
     public Optional<LeasedLock> extend(Duration atMost, Duration atLeast) {
         BlockingLockClient joining = leased(locks, atMost, atLeast).within(hold);
         if (!isHeld()) {
-            boolean unused = release();
+            release();
             return Optional.empty();
         }
         String key = handle(held).key();
@@ -108,8 +108,8 @@ public final class LeasedLock {
         // Over meanwhile, it may have been taken by another, or anew here.
         boolean isSame = joined != null && joined.fencingToken() == held.fencingToken();
         if (joined == null || !isSame || !renewOrGiveBack(joined) || !release()) {
-            boolean unused = giveBack(joined);
-            unused = release();
+            giveBack(joined);
+            release();
             return Optional.empty();
         }
         return Optional.of(new LeasedLock(locks, hold, joined, lease, atMost, from));
@@ -119,7 +119,7 @@ public final class LeasedLock {
         try {
             return renew(joined);
         } catch (LockUnavailableException e) {
-            boolean unused = giveBack(joined);
+            giveBack(joined);
             throw e;
         }
     }

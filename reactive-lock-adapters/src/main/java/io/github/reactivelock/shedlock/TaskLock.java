@@ -19,7 +19,7 @@ final class TaskLock extends AbstractSimpleLock {
     /** Says nothing of a lock whose time was over before the task was, as ShedLock's own. */
     @Override
     protected void doUnlock() {
-        boolean unused = held.release();
+        held.release();
     }
 
     @Override

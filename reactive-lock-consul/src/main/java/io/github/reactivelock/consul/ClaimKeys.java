@@ -34,7 +34,7 @@ final class ClaimKeys {
      */
     record Made(Entry own, PlaceQueue<Entry> queue, boolean repeated) {}
 
-    /** What came of a look at one key: it is as it was, it is not, or it could not be told. */
+    /** What came of a look at one key: it is as it was, it is not, or Consul did not say. */
     sealed interface Checked {
         record Kept() implements Checked {}
 

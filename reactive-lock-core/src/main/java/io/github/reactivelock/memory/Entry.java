@@ -143,7 +143,7 @@ final class Entry {
         settle(now, notices);
         Place held = holders.find(token);
         if (held == null) {
-            boolean unused = tokens.follow(token); // no vote that comes later gets it
+            tokens.follow(token); // no vote that comes later gets it
             return false;
         }
         notices.forced(held.from, held.claim);

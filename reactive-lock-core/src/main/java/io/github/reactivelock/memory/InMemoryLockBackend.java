@@ -23,11 +23,9 @@ import reactor.core.publisher.Mono;
  *
  * <ol>
  *   <li>A claim that fits beside the holders is granted with the next token of one counter, unless others wait; else it
- *   is
- *       queued. Each holder has a deadline of its own.
+ *       is queued. Each holder has a deadline of its own.
  *   <li>Release hands the lock to the first waiting claims that are alive and fit, and pushes a grant to the client
- *   that waits. As a
- *       node of a quorum it goes by the tickets of those that wait.
+ *       that waits. As a node of a quorum it goes by the tickets of those that wait.
  *   <li>A lease that has run out is noticed with the next command for the key; waiting claims get a signal to ask then.
  *   <li>A key that is neither held nor waited for takes no memory.
  * </ol>

@@ -71,7 +71,7 @@ public record Claim(String key, String id, String owner, Duration lease, Mode mo
     }
 
     /**
-     * A claim whose hold will be renewed and may be called back, or another one.
+     * A claim whose hold may be called back, which needs one that is renewed, or one as its keeping says.
      *
      * @param key the lock's key
      * @param id the claim's id

@@ -36,10 +36,9 @@ import reactor.core.publisher.Mono;
  *       that it writes nothing if the lock is held, and puts only if no claim came since. Where this backend has more
  *       than a few claims on the lock, the key is put without reading, and one look at the queue serves all of them.
  *   <li><b>Waiting.</b> A watch on the predecessor's key, with require-leader, and a look whether the key is there
- *   still
- *       once the watch has begun. When it is deleted, the last two keys are read again: the claim owns the lock, or has
- *       a new predecessor, or has lost its own key with its lease and goes to the end of the queue. A watch that breaks
- *       is not resumed but begun anew from a fresh read. A predecessor of this same backend is not watched: the
+ *       still once the watch has begun. When it is deleted, the last two keys are read again: the claim owns the lock,
+ *       or has a new predecessor, or has lost its own key with its lease and goes to the end of the queue. A watch that
+ *       breaks is not resumed but begun anew from a fresh read. A predecessor of this same backend is not watched: the
  *       transaction that deletes its key reads the next one's.
  *   <li><b>Shares.</b> A claim for less than the whole has its share at the end of its name ({@code KeyLayout}), and
  *       reads the names of all claims before it. It is in if each of them, and then itself, fits its capacity with
@@ -51,11 +50,10 @@ import reactor.core.publisher.Mono;
  *       claim whose hold is not renewed has a lease of its own. A claim is answered only when its lease is sure to last
  *       for as long as it asked from the moment of asking.
  *   <li><b>Loss.</b> An answer that a lease is gone ends every claim on it, and so does the deletion of its marker, a
- *   key
- *       {@code PREFIX/!CLIENT!LEASE} bound to it that its client watches: a lease that is revoked is noticed at
- *       once. A few times in its life the keys bound to a
- *       lease are listed: a claim whose key was deleted is lost, and a key whose claim ended before its put arrived is
- *       deleted. A forced release puts a notice under {@code PREFIX/!CLIENT}, which the owner's backend watches.
+ *       key {@code PREFIX/!CLIENT!LEASE} bound to it that its client watches: a lease that is revoked is noticed at
+ *       once. A few times in its life the keys bound to a lease are listed: a claim whose key was deleted is lost, and
+ *       a key whose claim ended before its put arrived is deleted. A forced release puts a notice under
+ *       {@code PREFIX/!CLIENT}, which the owner's backend watches.
  *   <li><b>Recall.</b> The name of a claim that can be called back ends with a mark. A claim that finds itself directly
  *       behind such an owner names it under {@code PREFIX/!CLIENT!recall}, bound to the owner's lease, which the
  *       owner's backend watches. So does a {@code tryAcquire}, which then waits, if none stands before it.

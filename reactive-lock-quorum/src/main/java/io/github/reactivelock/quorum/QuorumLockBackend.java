@@ -36,27 +36,22 @@ import reactor.core.publisher.Sinks;
  *       included, or votes could win that are being given back. It asks for a vote that it gave back by another id, so
  *       that a release which a node reads late frees nothing that was given since.
  *   <li><b>Token.</b> A claim proposes one. When a majority has the same, the grant counts after one round trip.
- *   Otherwise
- *       the highest of them is written back before it counts, to a majority of those whose lock it still is. The next
- *       such majority shares a node with this one, which has counted on, so its token is higher.
+ *       Otherwise the highest of them is written back before it counts, to a majority of those whose lock it still is.
+ *       The next such majority shares a node with this one, which has counted on, so its token is higher.
  *   <li><b>Order.</b> A claim brings the time of its first question along, by its own clock, so that all nodes serve
  *       waiting claims in about the same order. Nothing but the order depends on that clock.
  *   <li><b>Waiting.</b> Nodes push their grants. When those pushed make a majority, the claim asks all nodes again.
  *   <li><b>Try.</b> A claim that does not want to wait gets the answer that the lock is taken where a majority names
- *       one owner
- *   with one
- *       token, or shares the lock. Otherwise votes are split and the lock may be free: it goes on as a claim that
- *       waits, for three times of a node at most, and then fails because it could not tell.
+ *       one owner with one token, or shares the lock. Otherwise votes are split and the lock may be free: it goes on as
+ *       a claim that waits, for three times of a node at most, and then fails because it could not tell.
  *   <li><b>Renewal.</b> Goes to all nodes and holds when a majority confirmed it in this round. It does not copy a hold
  *       to a node that forgot it: a hold that lasts while a majority of nodes restarts one after the other is lost,
  *       with the signal.
  *   <li><b>Readers.</b> Need a majority as a writer does, so that one node at least has both before it and admits one
- *   kind.
- *       Those that overlap have different tokens: a node refuses to write one back that it shows of another reader, and
- *       the claim takes a higher one.
+ *       kind. Those that overlap have different tokens: a node refuses to write one back that it shows of another
+ *       reader, and the claim takes a higher one.
  *   <li><b>Release.</b> Goes to all nodes, behind the claim on the same connection, so that a node that has not
- *   answered
- *       yet carries out both.
+ *       answered yet carries out both.
  * </ol>
  *
  * <p><b>Guarantees.</b> Mutual exclusion while clocks run at about the same speed (the engine's margin, 1 % and 2 ms by

@@ -28,23 +28,20 @@ import reactor.core.scheduler.Scheduler;
  *
  * <ol>
  *   <li><b>Names.</b> A lock lives in four keys that share a cluster slot: {@code {prefix:KEY}}, or
- *   {@code prefix:{KEY}} if
- *       the prefix has a colon, holds the owner and expires with its lease; {@code :queue} (order of arrival) and
- *       {@code :waiters} hold the waiting claims and expire with the last of them; {@code :token} holds the last
- *       fencing token and, while a client watches, the channel for changes. It expires ten minutes after the last
- *       grant, or after the clock has come to a token that is ahead of it. Nothing is without an expiry. The first and
- *       the last have a plus sign while there may be a queue or a watcher, so that a claim and a release that find none
- *       look at nothing else.
+ *       {@code prefix:{KEY}} if the prefix has a colon, holds the owner and expires with its lease; {@code :queue}
+ *       (order of arrival) and {@code :waiters} hold the waiting claims and expire with the last of them;
+ *       {@code :token} holds the last fencing token and, while a client watches, the channel for changes. It expires
+ *       ten minutes after the last grant, or after the clock has come to a token that is ahead of it. Nothing is
+ *       without an expiry. The first and the last have a plus sign while there may be a queue or a watcher, so that a
+ *       claim and a release that find none look at nothing else.
  *   <li><b>Claim.</b> One script call, which a connection may join with others ({@link RedisBatch}). The owner's own
- *   claim
- *       starts its lease anew and is answered with its old token. A free lock goes to the first live waiter, or if
- *       there is none to the claim. Otherwise a claim that waits is queued, keeping its place if it has one, and is
+ *       claim starts its lease anew and is answered with its old token. A free lock goes to the first live waiter, or
+ *       if there is none to the claim. Otherwise a claim that waits is queued, keeping its place if it has one, and is
  *       answered with what is left of the lease and the last token.
  *   <li><b>Shares.</b> A share that finds the lock free takes it as a whole claim does, until another call has to do
- *   with it.
- *       Then the owner's key says how many units are in use, so that a claim for the whole finds it taken and does
- *       nothing else. Those that share stand in {@code :queue} with the end of their lease as a negative score. The
- *       first that waits is granted as soon as it fits, and those behind it, up to a hundred a call.
+ *       with it. Then the owner's key says how many units are in use, so that a claim for the whole finds it taken and
+ *       does nothing else. Those that share stand in {@code :queue} with the end of their lease as a negative score.
+ *       The first that waits is granted as soon as it fits, and those behind it, up to a hundred a call.
  *   <li><b>Token.</b> {@code max(last + 1, microseconds since 2020 by the server's clock)}, so that it rises even when
  *       the last one was lost. In a quorum a claim proposes one, which is given if it is higher, and at most a tenth of
  *       a second ahead of the server's clock; an owner that asks again gets it instead of its own.
@@ -58,7 +55,7 @@ import reactor.core.scheduler.Scheduler;
  *       to an absent client. One that asks, believing that its channel has a subscriber, is answered that it has none,
  *       and opens the channel anew.
  *   <li><b>Kept.</b> A lock or a share that outlasts its hold gets another claim, with a lease of its own and the same
- *   token.
+ *       token.
  *   <li><b>Renewal.</b> Up to 500 claims of one slot a script call, each answered for itself.
  *   <li><b>Signals.</b> One channel for every backend instance. A message is at most a hint; one that is not understood
  *       is dropped. A confirmed subscription is {@link Signal.Reconnected}. With {@link
@@ -68,11 +65,10 @@ import reactor.core.scheduler.Scheduler;
  *       call. A try does so too if none waits, and is queued then. Not with sharded channels, which belong to waiting
  *       claims.
  *   <li><b>Replicas.</b> With {@link RedisBackendOptions#withReplicas}, a claim that was granted is renewed once more
- *   and that
- *       renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
+ *       and that renewal acknowledged by {@code WAIT} before the answer counts; so is every later renewal.
  *   <li><b>Events.</b> Scripts publish changes only while {@code :token} names a channel. A watcher subscribes, names
- *   it for a
- *       minute and takes its snapshot in one step, and does so again in time; a missing name means a new snapshot.
+ *       it for a minute and takes its snapshot in one step, and does so again in time; a missing name means a new
+ *       snapshot.
  * </ol>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds on one Redis that keeps its data: a crash costs what its persistence

@@ -49,7 +49,7 @@ abstract class ClosingCases extends Cases {
     @Test
     void aStoreSaysWhichItIs() {
         LockBackend backend = contract.newBackend();
-        LockClient unused = client(backend);
+        client(backend);
 
         assertThat(backend.toString())
                 .isNotBlank()

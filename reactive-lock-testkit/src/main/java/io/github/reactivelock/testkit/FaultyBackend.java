@@ -150,9 +150,9 @@ public final class FaultyBackend extends ForwardingBackend {
         passes = signal -> true;
         if (broken) {
             broken = false;
-            Sinks.EmitResult unused = forged.tryEmitNext(new Signal.Reconnected());
+            forged.tryEmitNext(new Signal.Reconnected());
             deaf = false;
-            Sinks.EmitResult unusedToo = connected.tryEmitEmpty();
+            connected.tryEmitEmpty();
         }
     }
 

@@ -91,7 +91,7 @@ final class Nodes {
 
     /** A node with what it holds, and how often it was written to since it was made. */
     record Read(Node node, Content content, int writes) {
-        /** Whether the client of a claim whose name says so can be called. */
+        /** Whether the client can be called, for a claim with the mark of that in its name. */
         boolean isRecallable() {
             return writes == 0;
         }

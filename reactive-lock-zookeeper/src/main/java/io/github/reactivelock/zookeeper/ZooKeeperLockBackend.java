@@ -28,8 +28,7 @@ import reactor.core.publisher.Mono;
  *       {@code CLAIM:NUMBER}, for a share {@code CLAIM:UNITS.CAPACITY:NUMBER}, and if it can be called back
  *       {@code CLAIM:!CLIENT:NUMBER}. It holds the client, the lease and the owner's name and is never changed;
  *       that of a hold which is over and could be called back is written again, as it is, if the lock stays taken.
- *   <li><b>Order.</b> The claims of a lock are queued by number. The first one owns the lock, and after it all that
- *   fit
+ *   <li><b>Order.</b> The claims of a lock are queued by number. The first one owns the lock, and after it all that fit
  *       beside those before them, up to the first that does not. The czxid of its node is a holder's fencing token.
  *   <li><b>Claim.</b> One burst: make the node, and read the names of all there. If it fits, it owns the lock;
  *       otherwise it waits for the one just before it, its predecessor. A share waits for the last claim for the whole
@@ -58,14 +57,13 @@ import reactor.core.publisher.Mono;
  *       heartbeats from the other servers now and then: one that is cut off together with its clients takes the newest
  *       ones with it. {@code ClaimResult.Granted} and {@code Signal.Grant} say the time;
  *   <li>a hold that is not renewed, as it was meant to be or was not, is deleted by this backend when its lease is
- *   over, and so
- *       is a claim that waits and is not asked about. A hold that is not meant to be renewed never lasts longer than
- *       half the session timeout: choose that to fit;
+ *       over, and so is a claim that waits and is not asked about. A hold that is not meant to be renewed never lasts
+ *       longer than half the session timeout: choose that to fit;
  *   <li>a client that dies, or is cut off, leaves its locks held until its session times out, also with a shorter
  *       lease, and up to a tick of the servers longer;
  *   <li>a waiting claim of a client that is alive keeps its place for as long as the session lives.
- *   {@code LockInfo.Held.remaining} is the whole
- *       lease asked for, because ZooKeeper does not tell how long a session has been silent.
+ *       {@code LockInfo.Held.remaining} is the whole lease asked for, because ZooKeeper does not tell how long a
+ *       session has been silent.
  * </ul>
  *
  * <p>Guarantees. <b>Mutual exclusion</b> holds through crashes, partitions and changes of leader, because ZooKeeper

@@ -18,9 +18,9 @@ import java.util.PriorityQueue;
  *   <li>holders that overlap, or have more units of a shared lock than the share of the latest lets be in use; a hold
  *       lasts from its grant to the first of its release, its loss and its deadline;
  *   <li>tokens that do not rise in the order of the grants; that of a share has to be above those of whole holds before
- *   it;
+ *       it;
  *   <li>a lock that is free for more than two seconds while a flow waits for it, or has room for each of those that
- *   wait;
+ *       wait;
  *   <li>a claim that is served before another that, by the store's own answer, waited already when the first was sent;
  *   <li>flows that never end, and what is left at the store.
  * </ul>
