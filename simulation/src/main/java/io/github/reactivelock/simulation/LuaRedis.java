@@ -39,6 +39,8 @@ final class LuaRedis {
 
     private final Lua lua = new Lua51();
     private final RedisData data;
+    private final Thread ofTheWorld = Thread.currentThread();
+    private volatile boolean closed;
 
     LuaRedis(RedisData data) {
         this(data, RedisScript.lock().body());
@@ -60,6 +62,10 @@ final class LuaRedis {
 
     /** The reply as a client sees it: an array, or one of a single element, or of none if it is nothing. */
     List<Object> eval(List<String> keys, List<String> args) {
+        if (closed || Thread.currentThread() != ofTheWorld) {
+            // A timer of the driver, in the machine's own time: after its world has ended there is no interpreter.
+            throw new IllegalStateException("a script is not run outside of its world");
+        }
         table(keys);
         lua.setGlobal("KEYS");
         table(args);
@@ -160,6 +166,7 @@ final class LuaRedis {
     }
 
     void close() {
+        closed = true;
         lua.close();
     }
 }
