@@ -138,8 +138,8 @@ public final class RowLocks {
     /**
      * Takes a lock in a transaction that is open on the connection; the lock is free when that transaction ends. Cold.
      * Waits as long as {@code waitTimeout}, which ends the wait in the database too (in MySQL they are the session's
-     * {@code innodb_lock_wait_timeout} and {@code lock_wait_timeout} meanwhile). Cancelling leaves the transaction to the caller; a statement may
-     * still wait on its connection.
+     * {@code innodb_lock_wait_timeout} and {@code lock_wait_timeout} meanwhile). Cancelling leaves the transaction to
+     * the caller; a statement may still wait on its connection.
      *
      * <p>What the holder before has written is seen by everything that is read afterwards, at {@code READ COMMITTED}.
      * At {@code REPEATABLE READ} and {@code SERIALIZABLE} PostgreSQL ends a transaction whose snapshot is older than

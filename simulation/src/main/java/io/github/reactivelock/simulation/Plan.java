@@ -63,6 +63,7 @@ record Plan(
         }
     }
 
+    private static final double MOSTLY_LATE = 0.2;
     private static final long MILLI = 1_000_000;
 
     static Plan of(long seed) {
@@ -216,9 +217,13 @@ record Plan(
         return keepsLocks() ? lease.multipliedBy(2) : lease;
     }
 
-    /** A lock that stays taken after its hold stands still for longer. */
+    /**
+     * A lock that stays taken after its hold stands still for longer, and so does one whose answers are mostly late:
+     * flows give up before they hear of their grants, several times in a row.
+     */
     Duration mayStandStill() {
-        return keepsLocks() ? patience.plus(longestLease()) : patience;
+        Duration usual = keepsLocks() ? patience.plus(longestLease()) : patience;
+        return manner.lateShare() > MOSTLY_LATE ? usual.multipliedBy(3).dividedBy(2) : usual;
     }
 
     private static Manner manner(SplittableRandom random, Store store, Duration lease) {
