@@ -12,10 +12,13 @@ public final class ClaimOptions {
 
     /**
      * The claim to ask the store for; a lock that is not renewed stays taken for the lease and then for the delay. One
-     * without retention asks nothing more of the store (rule 10 of {@code docs/design/retention.md}).
+     * that is not kept asks nothing more of the store (rule 10 of {@code docs/design/retention.md}).
+     *
+     * @param recallable whether it may be kept, so that the store is to call it back
      */
-    public static Claim claim(LockOptions options, String key, String id, String owner, Claim.Mode mode) {
-        return new Claim(key, id, owner, leaseAtTheStore(options), mode, keeping(options), options.share());
+    public static Claim claim(
+            LockOptions options, String key, String id, String owner, Claim.Mode mode, boolean recallable) {
+        return new Claim(key, id, owner, leaseAtTheStore(options), mode, keeping(options, recallable), options.share());
     }
 
     /** Whether a claim, of whose lease so much is not relied upon, is what these options ask for. */
@@ -52,8 +55,8 @@ public final class ClaimOptions {
         return options.lease().plus(delay(options));
     }
 
-    private static Claim.Keeping keeping(LockOptions options) {
-        if (options.retention().isPresent()) {
+    private static Claim.Keeping keeping(LockOptions options, boolean recallable) {
+        if (recallable) {
             return Claim.Keeping.RECALLABLE;
         }
         return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;

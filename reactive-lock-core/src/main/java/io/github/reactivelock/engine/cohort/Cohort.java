@@ -373,9 +373,14 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
                 || (home != this && home.phase != Phase.IDLE)
                 || released.keptUntil(null) != Timing.NEVER
                 || grant.hasCallers()
-                || !engine.mayKeep()
-                || !grant.keep(released.options)
-                || !engine.retention.admits(keyContext.key)) {
+                || !engine.mayKeep()) {
+            return false;
+        }
+        if (!grant.claim.recallable()) {
+            engine.retention.taken(keyContext.key);
+            return false;
+        }
+        if (!grant.keep(released.options) || !engine.retention.admits(keyContext.key)) {
             return false;
         }
         enter(Phase.IDLE);

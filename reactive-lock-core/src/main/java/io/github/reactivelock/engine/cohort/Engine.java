@@ -151,7 +151,8 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         LockOptions options = waiter.options;
         Optional<String> own = options.owner().isPresent() ? options.owner() : LockContext.owner(waiter.context());
         String owner = own.isPresent() ? own.get() : name.get();
-        return ClaimOptions.claim(options, waiter.key, newClaimId(), owner, waiter.mode());
+        boolean recallable = options.retention().isPresent() && retention.mayKeepNext(waiter.key);
+        return ClaimOptions.claim(options, waiter.key, newClaimId(), owner, waiter.mode(), recallable);
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */

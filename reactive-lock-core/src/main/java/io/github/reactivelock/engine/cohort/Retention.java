@@ -20,7 +20,7 @@ final class Retention {
 
     /** How often a key is taken without a recall before it is kept again; by then it may be this process's. */
     private static final int TAKEN = 2;
-    /** The same for one that was called back again and again before a flow took it. */
+    /** How often one is taken that was called back again and again before a flow took what was kept. */
     private static final int MOST_TAKEN = 64;
 
     private final int most;
@@ -28,7 +28,10 @@ final class Retention {
     private final Set<Retained> kept = new LinkedHashSet<>();
     private final Map<String, CalledBack> calledBack = new LinkedHashMap<>();
 
-    /** A key that was called back: how often it is to be taken before it is kept again, and how often it was. */
+    /**
+     * A key that was called back: how often it is to be taken before it is kept again, and how often it was. Only the
+     * last {@link #TAKEN} of them ask the store to call back.
+     */
     private static final class CalledBack {
         final int needed;
         int taken;
@@ -41,6 +44,20 @@ final class Retention {
     Retention(int most, UserCallbacks userCallbacks) {
         this.most = most;
         this.userCallbacks = userCallbacks;
+    }
+
+    /** Whether a claim of the key that begins now may be kept, or counts among those that were not called back. */
+    synchronized boolean mayKeepNext(String key) {
+        CalledBack known = calledBack.get(key);
+        return known == null || known.taken >= known.needed - TAKEN;
+    }
+
+    /** A claim is done with that the store could not call back. */
+    synchronized void taken(String key) {
+        CalledBack known = calledBack.get(key);
+        if (known != null && known.taken < known.needed - TAKEN) {
+            known.taken++;
+        }
     }
 
     /** Rule 6: whether the key may be kept now that a claim is done with that was not called back; counts that. */
@@ -65,9 +82,7 @@ final class Retention {
 
     private synchronized void remember(String key) {
         CalledBack before = calledBack.remove(key);
-        int needed = before == null ? TAKEN : before.needed;
-        boolean wasInVain = before != null && before.taken >= needed;
-        calledBack.put(key, new CalledBack(wasInVain ? Math.min(2 * needed, MOST_TAKEN) : needed));
+        calledBack.put(key, new CalledBack(before == null ? TAKEN : Math.min(2 * before.needed, MOST_TAKEN)));
         if (calledBack.size() > most) {
             Iterator<String> oldest = calledBack.keySet().iterator();
             oldest.next();

@@ -25,6 +25,7 @@ import io.github.reactivelock.state.LockInfo;
 import io.github.reactivelock.state.LossReason;
 import io.github.reactivelock.state.Share;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -336,12 +337,28 @@ class RetentionTest {
         LockHandle called = bench.hold(client, "k", 4);
         recall(3);
         subscribe(called.release());
-        subscribe(bench.hold(client, "k", 5).release());
-        assertThat(store.log).endsWith("claim .4", "release .4");
-        subscribe(bench.hold(client, "k", 6).release());
+        assertThat(store.log).endsWith("claim .3", "release .3");
 
-        assertThat(store.log).endsWith("claim .5");
-        assertThat(take("k").fencingToken()).isEqualTo(token(6) + 1);
+        assertThat(takenUntilKept()).isEqualTo(4);
+        assertThat(store.log).endsWith("claim .7");
+        assertThat(take("k").fencingToken()).isEqualTo(token(8) + 1);
+    }
+
+    @Test
+    void onlyTheLastTwoOfThoseThatAreNotKeptAskToBeCalledBack() {
+        keep("k");
+        recall(1);
+        assertIsKeptInVainWhenTaken(2);
+
+        List<Boolean> asked = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            TestSubscriber<LockHandle> flow = subscribe(client.acquire("k"));
+            Asked<ClaimResult> claim = store.claim();
+            asked.add(claim.claim().recallable());
+            claim.answer(granted(claim.claim(), store.ids.size()));
+            subscribe(held(flow).release());
+        }
+        assertThat(asked).containsExactly(false, false, true, true);
     }
 
     @Test
