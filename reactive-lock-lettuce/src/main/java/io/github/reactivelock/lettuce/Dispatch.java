@@ -8,6 +8,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.protocol.CommandType;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -41,7 +42,13 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
 
     private void send(CommandType command, String name) {
         CountedArgs words = new CountedArgs();
-        words.add(name).add(batch.keys().size()).addKeys(batch.keys()).addValues(batch.args());
+        words.add(name).add(batch.keys().size()).addKey(batch.keys().get(0)); // by which a cluster finds the server
+        for (int i = 1; i < batch.keys().size(); i++) {
+            words.add(batch.keys().get(i).getBytes(StandardCharsets.UTF_8));
+        }
+        for (String arg : batch.args()) {
+            words.add(arg.getBytes(StandardCharsets.UTF_8));
+        }
         sent.add(words);
         commands.dispatch(command, new NestedMultiOutput<>(Utf8.CODEC), words).whenComplete(this);
     }
@@ -75,11 +82,20 @@ final class Dispatch implements BiConsumer<List<Object>, Throwable> {
             return;
         }
         List<Object> answer = reply instanceof List<?> array ? (List<Object>) array : List.of(reply);
-        if (sent.stream().anyMatch(CountedArgs::isRepeated) && RedisBatch.isOpen(call.args(), answer)) {
+        if (isRepeated() && RedisBatch.isOpen(call.args(), answer)) {
             call.failed(RedisBatch.open());
         } else {
             call.answered(answer);
         }
+    }
+
+    private boolean isRepeated() {
+        for (CountedArgs words : sent) {
+            if (words.isRepeated()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static void failed(List<Evaluation> calls, Throwable error) {

@@ -38,8 +38,10 @@ public final class RedisBatch {
         if (calls.size() == 1) {
             return new RedisBatch(calls.get(0).keys(), calls.get(0).args());
         }
-        RedisBatch batch = new RedisBatch(new ArrayList<>(), new ArrayList<>());
-        calls.forEach(call -> batch.add(call.keys(), call.args()));
+        RedisBatch batch = new RedisBatch(new ArrayList<>(4 * calls.size()), new ArrayList<>(10 * calls.size()));
+        for (RedisCall call : calls) {
+            batch.add(call.keys(), call.args());
+        }
         return batch;
     }
 
@@ -83,8 +85,7 @@ public final class RedisBatch {
             args.add("batch");
         }
         args.add(Integer.toString(callArgs.size() - 1));
-        args.add(callArgs.get(0));
-        args.addAll(callArgs.subList(1, callArgs.size()));
+        args.addAll(callArgs);
     }
 
     /**

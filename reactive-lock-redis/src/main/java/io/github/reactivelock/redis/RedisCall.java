@@ -54,7 +54,7 @@ public abstract class RedisCall {
         try {
             RedisCall first = before.get(0);
             return before.size() < RedisBatch.MOST_CALLS
-                    && RedisBatch.takes(first.script, first.args)
+                    && (before.size() > 1 || RedisBatch.takes(first.script, first.args))
                     && RedisBatch.takes(script, args)
                     && slots.applyAsInt(first.keys.get(0)) == slots.applyAsInt(keys.get(0));
         } catch (Throwable e) { // an Error too, or those before it would wait for ever

@@ -184,6 +184,17 @@ local function keep_share(owner, queue, waiters, held, kept, lease)
   return 0
 end
 
+-- The channels of a cluster's shards are in the slot of their lock. No prefix has the mark in it, but a key may.
+local function is_sharded(channel_name)
+  return string.find(channel_name, ':!shard:', 1, true) and string.find(channel_name, '^[^!{]*:!shard:')
+end
+
+local function publish(to, message)
+  call(is_sharded(to) and 'SPUBLISH' or 'PUBLISH', to, message)
+end
+
+local deaf = {} -- of the channels that were looked at: whether no client listens there
+
 -- One call about one lock: its keys are KEYS[k + 1] to KEYS[k + 4], its arguments begin at ARGV[at + 1].
 local function answer(verb, k, at)
   local OWNER, TOKEN, QUEUE, WAITERS = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3], KEYS[k + 4]
@@ -194,19 +205,18 @@ local function answer(verb, k, at)
   local sharing = verb == 'share' and '\31' .. ARGV[at + 4] .. ' ' .. ARGV[at + 5] or ''
   local proposal = verb == 'vote' and tonumber(ARGV[at + 7] or 0) or 0 -- a token that a claim would like to have
 
-  -- A server that came up less than the longest lease ago is not counted, so it shows no token as if a claim had it.
-  local run_id, up
+  local voted
   if verb == 'vote' then
-    run_id, up = life()
+    local run_id, up = life()
+    -- A server that came up less than the longest lease ago is not counted, so it shows no token as if a claim had it.
     if up * 1000 < (tonumber(ARGV[at + 8] or 0) or 0) then
       proposal = 0
     end
-  end
-
-  -- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, who waits
-  -- longest, and if the lock is another's, its id and its token, or an equals sign for those that share it.
-  local function voted(said, value, first, owner_id, its_token)
-    return { said, value, run_id, up, first, owner_id, its_token }
+    -- What servers of a quorum tell with each vote: the answer, how long this server has had its memory, who waits
+    -- longest, and if the lock is another's, its id and its token, or an equals sign for those that share it.
+    voted = function(said, value, first, owner_id, its_token)
+      return { said, value, run_id, up, first, owner_id, its_token }
+    end
   end
 
   -- Most claims find no other before them and most releases none behind them: they end here.
@@ -435,39 +445,22 @@ local function answer(verb, k, at)
     return text
   end
 
-  -- The channels of a cluster's shards are in the slot of their lock. No prefix has the mark in it.
-  local function is_sharded(channel_name)
-    return string.find(channel_name, '^[^!{]*:!shard:')
-  end
-
-  local function publish(to, message)
-    call(is_sharded(to) and 'SPUBLISH' or 'PUBLISH', to, message)
-  end
-
   local function tell(to, message)
     publish(is_sharded(to) and to .. ':' .. OWNER or to, message)
   end
 
-  -- Has the owner's release and the next claim look for a queue and for watchers.
-  local function put_sign()
-    if sign ~= '+' then
-      if owner then
-        call('SET', OWNER, owner .. '+', 'KEEPTTL')
-      end
-      if counter and string.byte(counter) ~= PLUS then
-        call('SET', TOKEN, '+' .. counter, 'KEEPTTL')
-      end
-    end
-  end
-
-  -- Whether a client listens there now; not asked where it cannot be known.
+  -- Whether a client listens there now; not asked where it cannot be known, and once for all calls of a script.
   local function is_deaf(to, deadline)
     if string.byte(deadline) ~= ZERO then
       return false
     end
     local sharded = is_sharded(to)
-    local count = redis.pcall('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB', sharded and to .. ':' .. OWNER or to)
-    return type(count) == 'table' and count[2] == 0 -- an error has no such field
+    local channel_name = sharded and to .. ':' .. OWNER or to
+    if deaf[channel_name] == nil then
+      local count = redis.pcall('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB', channel_name)
+      deaf[channel_name] = type(count) == 'table' and count[2] == 0 -- an error has no such field
+    end
+    return deaf[channel_name]
   end
 
   -- Takes the first waiter out of the queue that is alive and either asks now or hears of it, and the dead ones before
@@ -475,7 +468,7 @@ local function answer(verb, k, at)
   -- and with the channel of the one that is first and does not fit; false if so many are dead that the server would be
   -- kept from others.
   local function next_waiter(asking)
-    local deaf, passed, dead, first_deaf = {}, 0, 0, nil
+    local passed, dead, first_deaf = 0, 0, nil
     while passed < MOST do
       local head
       if used then
@@ -489,10 +482,7 @@ local function answer(verb, k, at)
       local lease, deadline, who = string.match(call('HGET', WAITERS, head) or '', '^(%d+) (%d+) (%S+ .*)$')
       local alive = lease and tonumber(deadline) * 1000 > now
       local to = alive and string.match(who, '^%S+')
-      if alive and head ~= asking and deaf[to] == nil then
-        deaf[to] = is_deaf(to, deadline)
-      end
-      if alive and head ~= asking and deaf[to] then
+      if alive and head ~= asking and is_deaf(to, deadline) then
         passed, first_deaf = passed + 1, first_deaf or to
       else
         local wanted, most
@@ -542,6 +532,47 @@ local function answer(verb, k, at)
     if watched then
       local units_of = waiter.units and '/' .. waiter.units or ''
       publish(watched, 'acquired ' .. text .. units_of .. string.sub(waiter.who, #waiter.channel + 1))
+    end
+  end
+
+  if verb == 'release' or verb == 'force' then
+    id = nil
+    if watched and gone_token then
+      publish(watched, 'released ' .. gone_token .. (gone_units and '/' .. gone_units or ''))
+    end
+    local first, first_deaf, blocked
+    local served = 0
+    repeat
+      first, first_deaf, blocked = next_waiter()
+      if first and not pcall(serve, first) then
+        tell(first.channel, 'recheck ' .. OWNER)
+        break
+      end
+      served = served + 1
+    until not first or id or served == MOST
+    if first == false or first_deaf and not blocked then
+      rouse(first_deaf)
+    elseif served == MOST and not id then -- others would be kept waiting: the newest asks at once
+      rouse()
+    end
+    if used and used ~= marked then
+      mark(OWNER, used, token, last_end, now_ms)
+    end
+    if verb == 'force' and gone_token then
+      tell(gone_channel, 'forced ' .. gone)
+    end
+    return gone_token and 1 or 0
+  end
+
+  -- Has the owner's release and the next claim look for a queue and for watchers.
+  local function put_sign()
+    if sign ~= '+' then
+      if owner then
+        call('SET', OWNER, owner .. '+', 'KEEPTTL')
+      end
+      if counter and string.byte(counter) ~= PLUS then
+        call('SET', TOKEN, '+' .. counter, 'KEEPTTL')
+      end
     end
   end
 
@@ -658,12 +689,12 @@ local function answer(verb, k, at)
     call('HSET', WAITERS, my_id, lease .. ' ' .. deadline .. ' ' .. who .. share)
     outlast(QUEUE, WAITERS, lease)
     local behind = last and (last[2] and tonumber(last[2]) > 0 and last[1] or id)
-    local deaf = is_deaf(string.match(who, '^%S+'), deadline)
-    return nil, left, added == 1 and units == WHOLE and behind or nil, deaf, true
+    local passed_over = is_deaf(string.match(who, '^%S+'), deadline)
+    return nil, left, added == 1 and units == WHOLE and behind or nil, passed_over, true
   end
 
   if verb == 'claim' or verb == 'await' or verb == 'try' then
-    local granted, left, before, deaf, queued = claim(verb ~= 'try')
+    local granted, left, before, passed_over, queued = claim(verb ~= 'try')
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
@@ -671,7 +702,7 @@ local function answer(verb, k, at)
       return granted or undecided and -1 or 0
     end
     known = known > 0 and known or now - 1 -- later grants have higher tokens
-    return granted or { 0, left, known, before or deaf and '' or nil, deaf and 1 or nil }
+    return granted or { 0, left, known, before or passed_over and '' or nil, passed_over and 1 or nil }
   end
 
   -- For a quorum, with a place in the queue that is given, so that all servers agree on the order.
@@ -727,35 +758,6 @@ local function answer(verb, k, at)
       publish(watched, 'acquired ' .. wanted .. ' ' .. label)
     end
     return 1
-  end
-
-  if verb == 'release' or verb == 'force' then
-    id = nil
-    if watched and gone_token then
-      publish(watched, 'released ' .. gone_token .. (gone_units and '/' .. gone_units or ''))
-    end
-    local first, first_deaf, blocked
-    local served = 0
-    repeat
-      first, first_deaf, blocked = next_waiter()
-      if first and not pcall(serve, first) then
-        tell(first.channel, 'recheck ' .. OWNER)
-        break
-      end
-      served = served + 1
-    until not first or id or served == MOST
-    if first == false or first_deaf and not blocked then
-      rouse(first_deaf)
-    elseif served == MOST and not id then -- others would be kept waiting: the newest asks at once
-      rouse()
-    end
-    if used and used ~= marked then
-      mark(OWNER, used, token, last_end, now_ms)
-    end
-    if verb == 'force' and gone_token then
-      tell(gone_channel, 'forced ' .. gone)
-    end
-    return gone_token and 1 or 0
   end
 
   -- inspect, and watch, which says in the first place whether the mark was missing
