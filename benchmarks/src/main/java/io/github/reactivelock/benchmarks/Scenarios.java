@@ -172,7 +172,6 @@ final class Scenarios {
                 new Waited("PostgreSQL", Store.POSTGRESQL),
                 new Waited("MariaDB", Store.MARIADB),
                 new Waited("MySQL", Store.MYSQL),
-                Profile.turns(),
                 Profile.sql("PostgreSQL", Store.POSTGRESQL),
                 Profile.sql("MariaDB", Store.MARIADB),
                 Profile.sql("MySQL", Store.MYSQL),

@@ -46,17 +46,6 @@ public final class Profile implements Scenario {
                         new Part(Store.REDIS, SEVERAL, List.of(Sides.OURS_FIFO, Sides.OURS_FIFO_IMMEDIATE), CLIENTS)));
     }
 
-    /** Two clients of one process that take turns, with locks that stay and without. */
-    public static Profile turns() {
-        return new Profile(
-                "profile-retention-turns",
-                List.of(new Part(
-                        Store.REDIS,
-                        "two clients that take turns",
-                        List.of(Sides.TURNS_RETAINED, Sides.TURNS_PLAIN),
-                        1)));
-    }
-
     /** A database whose every acquisition is a hand-over to another process, beside two statements that do nothing. */
     public static Profile sql(String product, Store store) {
         return new Profile(
