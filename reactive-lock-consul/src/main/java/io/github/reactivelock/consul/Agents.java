@@ -362,7 +362,7 @@ final class Agents {
     Mono<Void> close() {
         return Mono.defer(() -> {
             closed = true;
-            departures.end();
+            departures.letAllGo();
             ending.tryEmitEmpty();
             Clients last = opened.get();
             // Netty ends a loop on a thread of its own, which has no class loader of a user.

@@ -119,7 +119,7 @@ final class Entry {
         if (held == null) {
             return false;
         }
-        end(held, now, notices);
+        free(held, now, notices);
         return true;
     }
 
@@ -147,7 +147,7 @@ final class Entry {
             return false;
         }
         notices.forced(held.from, held.claim);
-        end(held, now, notices);
+        free(held, now, notices);
         return true;
     }
 
@@ -200,7 +200,7 @@ final class Entry {
         serve(null, 0, now, notices);
     }
 
-    private void end(Place held, long now, Notices notices) {
+    private void free(Place held, long now, Notices notices) {
         holders.remove(held);
         notices.released(held.claim, held.token);
         settle(now, notices);

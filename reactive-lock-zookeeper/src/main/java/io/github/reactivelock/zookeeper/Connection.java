@@ -105,7 +105,7 @@ final class Connection {
                 .subscribeOn(thread)
                 .doFinally(signal -> {
                     thread.dispose();
-                    departures.end();
+                    departures.letAllGo();
                     underWay.forEach(question -> question.answered(null, ZooKeeperFailure.closed()));
                 })
                 .cache();

@@ -139,7 +139,7 @@ public final class Attempt implements Phase, Gate.Question {
     }
 
     @Override
-    public void leave() {
+    public void admitted() {
         owner.post(() -> {
             atGate = false;
             if (asking && owner.isIn(this)) {

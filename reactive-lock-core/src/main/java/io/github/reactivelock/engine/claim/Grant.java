@@ -426,6 +426,6 @@ public final class Grant implements Renewals.Due {
     public void tellCallers(@Nullable LockException outcome) {
         List<Consumer<@Nullable LockException>> told = callers;
         callers = List.of();
-        told.forEach(caller -> services.userCallbacks.run(() -> caller.accept(outcome)));
+        told.forEach(caller -> services.userCallbacks.schedule(() -> caller.accept(outcome)));
     }
 }

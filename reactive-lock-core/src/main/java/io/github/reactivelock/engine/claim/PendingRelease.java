@@ -89,7 +89,7 @@ public final class PendingRelease implements Gate.Question {
             return;
         }
         if (services.gate.isOpen()) {
-            leave();
+            admitted();
             return;
         }
         synchronized (this) {
@@ -103,7 +103,7 @@ public final class PendingRelease implements Gate.Question {
     }
 
     @Override
-    public void leave() {
+    public void admitted() {
         int number = left();
         if (number != OVER) {
             services.gate.left(claim);
@@ -177,7 +177,7 @@ public final class PendingRelease implements Gate.Question {
         }
         if (last) {
             services.gate.remove(this);
-            end();
+            finish();
         }
         if (told != null) {
             told.unanswered(standstill);
@@ -212,7 +212,7 @@ public final class PendingRelease implements Gate.Question {
             told = outcome;
             outcome = null;
         }
-        end();
+        finish();
         return told;
     }
 
@@ -232,7 +232,7 @@ public final class PendingRelease implements Gate.Question {
             over = last;
         }
         if (last) {
-            end();
+            finish();
         } else {
             services.timing.after(pause, this::ask);
         }
@@ -285,7 +285,7 @@ public final class PendingRelease implements Gate.Question {
         return kept;
     }
 
-    private void end() {
+    private void finish() {
         boolean repeated;
         Claim left;
         synchronized (this) {

@@ -118,7 +118,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
         if (keyContext.recallable instanceof Retained kept) {
             take(kept, waiter);
         } else if (waiter.tries && keyContext.isInUse()) { // or it would call back its own process
-            waiting.end(Waiter::failBusy);
+            waiting.endAll(Waiter::failBusy);
         } else if (phase == Phase.IDLE) {
             claim();
         }
@@ -130,7 +130,7 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
      */
     private void take(Retained kept, Waiter next) {
         Grant grant = kept.grant;
-        kept.leave();
+        kept.takeOut();
         boolean isForIt = next.options.fairness() != Fairness.FIFO
                 && engine.mayKeep()
                 && grant.mayStay()
@@ -269,13 +269,13 @@ class Cohort extends Watched implements ClaimOwner, HoldOwner, Waiter.Queue {
         } else {
             engine.forget(asked.claim);
         }
-        waiting.end(Waiter::failBusy);
+        waiting.endAll(Waiter::failBusy);
     }
 
     @Override
     public void failAll(Supplier<? extends LockException> failure) {
         withdraw();
-        waiting.end(waiter -> waiter.fail(failure.get()));
+        waiting.endAll(waiter -> waiter.fail(failure.get()));
     }
 
     /** Their lease is too short for this store; others that wait here may have asked for a longer one. */

@@ -50,7 +50,7 @@ abstract class Deliveries extends Mailbox {
     final void deliver(Runnable grant) {
         Delivery current = delivery;
         if (current == null || !current.takes(grant)) {
-            services().userCallbacks.run(new Delivery(grant));
+            services().userCallbacks.schedule(new Delivery(grant));
         }
     }
 
@@ -61,7 +61,7 @@ abstract class Deliveries extends Mailbox {
      */
     final void conclude(Runnable end) {
         if (delivery == null && flowsGoOnShortly) { // as after most releases, which the store answers
-            services().userCallbacks.run(end);
+            services().userCallbacks.schedule(end);
             return;
         }
         Runnable timed = () -> {
@@ -74,7 +74,7 @@ abstract class Deliveries extends Mailbox {
         };
         Delivery current = delivery;
         if (!flowsGoOnShortly || current == null || !current.takes(timed)) {
-            services().userCallbacks.run(timed);
+            services().userCallbacks.schedule(timed);
         }
     }
 
@@ -162,7 +162,7 @@ abstract class Deliveries extends Mailbox {
 
         private void leaveToOthers() {
             for (Runnable task = next(); task != null; task = next()) {
-                services().userCallbacks.run(new Delivery(task));
+                services().userCallbacks.schedule(new Delivery(task));
             }
         }
     }

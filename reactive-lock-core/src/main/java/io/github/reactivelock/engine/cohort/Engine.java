@@ -91,7 +91,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         String idPrefix = settings.idPrefix();
         this.name = new LateId(name == null ? HostName::ofThisProcess : () -> name);
         this.idPrefix = idPrefix == null ? new LateId(() -> RandomId.next() + ".") : new LateId(() -> idPrefix);
-        WorkThreads.SHARED.begin();
+        WorkThreads.SHARED.clientOpened();
         Snapshots.join(this);
     }
 
@@ -380,7 +380,7 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         withdrawals.values().forEach(PendingRelease::abandon);
         services.timing.dispose();
         end.tryEmitEmpty();
-        WorkThreads.SHARED.end();
+        WorkThreads.SHARED.clientClosed();
     }
 
     private void checkQuiet() {

@@ -22,7 +22,7 @@ final class Retained implements Phase {
     }
 
     /** Out of every table; inside an event of the key, in which it goes to a flow or back to the store. */
-    void leave() {
+    void takeOut() {
         cohort.enter(IDLE);
         goOut();
     }

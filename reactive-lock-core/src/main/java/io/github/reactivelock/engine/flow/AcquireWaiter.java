@@ -131,7 +131,9 @@ public final class AcquireWaiter extends Waiter implements Subscription {
     void joined(Handle handle) {
         if (handle.hold.isJoinedByMany()) {
             Object flow = Unwinding.flowOf(context(), handle.hold);
-            locks.services().userCallbacks.run(() -> Unwinding.run(Unwinding.Signal.WORK, flow, () -> granted(handle)));
+            locks.services()
+                    .userCallbacks
+                    .schedule(() -> Unwinding.run(Unwinding.Signal.WORK, flow, () -> granted(handle)));
         } else {
             granted(handle);
         }

@@ -129,7 +129,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         if (all != null && keys.size() == 1 && !all.unwinds()) {
             allHeld(all);
         } else if (all != null) { // perhaps inside the event that granted the key before
-            locks.services().userCallbacks.run(() -> unwind(all));
+            locks.services().userCallbacks.schedule(() -> unwind(all));
         }
     }
 
@@ -183,7 +183,7 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
 
     private void busyLater() {
         if (move(FlowState.TAKING, FlowState.YIELDING)) {
-            leaveAll(outcome -> {
+            giveBackAll(outcome -> {
                 if (isLastAnswer() && move(FlowState.YIELDING, FlowState.INSTEAD)) {
                     runInstead();
                 }
@@ -228,12 +228,12 @@ abstract class KeysInOrder extends Waiter implements LossSignal.Work {
         }
     }
 
-    /** Leaves all that were granted; each release has an answer, see {@link #isLastAnswer}. */
-    final void leaveAll(Consumer<@Nullable LockException> answered) {
+    /** Gives all back that were granted; each release has an answer, see {@link #isLastAnswer}. */
+    final void giveBackAll(Consumer<@Nullable LockException> answered) {
         unanswered = granted;
         for (ContextHolds each = held; each != null && each != outer; each = each.outer()) {
             each.handle().exit(this);
-            each.handle().leave(answered);
+            each.handle().giveBack(answered);
         }
     }
 

@@ -191,7 +191,7 @@ abstract class LockedWork<T> extends KeysInOrder
             failure.addSuppressed(e);
         }
         try {
-            end(failure);
+            workEnded(failure);
         } catch (Throwable e) {
             log.error("lock '{}': a hook threw what work under it had thrown", key, e);
         }
@@ -251,7 +251,7 @@ abstract class LockedWork<T> extends KeysInOrder
         } finally {
             discard();
             afterCancels(this::giveBack);
-            locks.services().userCallbacks.run(() -> {
+            locks.services().userCallbacks.schedule(() -> {
                 if (move(FlowState.FAILING, FlowState.DONE)) {
                     emit(loss);
                 }
@@ -305,22 +305,22 @@ abstract class LockedWork<T> extends KeysInOrder
 
     @Override
     public final void onError(Throwable failure) {
-        end(failure);
+        workEnded(failure);
     }
 
     @Override
     public final void onComplete() {
         if (state == FlowState.INSTEAD || !isLost()) {
-            end(null);
+            workEnded(null);
         }
     }
 
-    private void end(@Nullable Throwable failure) {
+    private void workEnded(@Nullable Throwable failure) {
         boolean instead = move(FlowState.INSTEAD, FlowState.ENDING);
         if (instead || stopWorking(FlowState.ENDING)) {
             workFailure = failure;
             if (!instead && options.isReleaseAwaited()) {
-                leaveAll(this);
+                giveBackAll(this);
             } else {
                 giveBack();
                 finish();

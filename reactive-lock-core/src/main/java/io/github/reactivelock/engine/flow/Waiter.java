@@ -149,7 +149,7 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
         try {
             joined = outer == null ? null : outer.join(options);
         } catch (IllegalArgumentException | IllegalStateException e) {
-            end(e);
+            fail(e);
             return;
         }
         if (joined == null) {
@@ -263,11 +263,7 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     }
 
     /** Called by the cohort when there will be no turn. */
-    public final void fail(LockException failure) {
-        end(failure);
-    }
-
-    private void end(RuntimeException failure) {
+    public final void fail(RuntimeException failure) {
         if (stopWaiting(FlowState.OVER)) {
             tellOver(failure);
         }
@@ -275,7 +271,7 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
 
     public final void failBusy() {
         if (stopWaiting(FlowState.OVER)) {
-            locks.services().userCallbacks.run(() -> {
+            locks.services().userCallbacks.schedule(() -> {
                 HeardRequest request = heard;
                 if (request != null) {
                     request.busy();
@@ -324,7 +320,7 @@ public abstract class Waiter implements Mailbox.Event, HoldOwner.Flow {
     }
 
     private void tellOver(RuntimeException failure) {
-        locks.services().userCallbacks.run(() -> {
+        locks.services().userCallbacks.schedule(() -> {
             HeardRequest request = heard;
             if (request != null) {
                 request.failed(failure);

@@ -144,7 +144,7 @@ public final class WaitingFlows {
     }
 
     /** Ends the wait of all. */
-    public void end(Consumer<Waiter> each) {
+    public void endAll(Consumer<Waiter> each) {
         endLast(size, each);
     }
 

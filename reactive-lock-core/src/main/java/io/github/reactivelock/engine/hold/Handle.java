@@ -22,24 +22,24 @@ import reactor.core.publisher.Sinks;
 /** One acquisition's share in a hold: it leaves once, however often it is released, and receives the outcome itself. */
 public final class Handle implements LockHandle, Consumer<@Nullable LockException>, Mailbox.Event, Runnable {
 
-    private static final AtomicIntegerFieldUpdater<Handle> LEFT =
-            AtomicIntegerFieldUpdater.newUpdater(Handle.class, "left");
+    private static final AtomicIntegerFieldUpdater<Handle> GIVEN_BACK =
+            AtomicIntegerFieldUpdater.newUpdater(Handle.class, "givenBack");
 
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<Handle, Sinks.Empty> OUTCOME =
             AtomicReferenceFieldUpdater.newUpdater(Handle.class, Sinks.Empty.class, "outcome");
 
     private static final Sinks.Empty<Void> RELEASED = ended();
-    private static final int LEAVING = 1;
+    private static final int GIVING_BACK = 1;
     private static final int ANSWERED = 2;
 
     public final Hold hold;
-    private volatile int left;
+    private volatile int givenBack;
     /** What this handle's own options allow, where it joined a hold that others may last longer in. */
     private final @Nullable HoldLimit limit;
     /** What goes on under it; a flow inside that sees it. */
     private LossSignal.@Nullable Work work;
-    /** Hears what came of it; set by who left. */
+    /** Hears what came of it; set by who gave it back. */
     private @Nullable Consumer<@Nullable LockException> done;
     /** What came of it, once {@link #ANSWERED}. */
     private @Nullable LockException failure;
@@ -57,8 +57,8 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
         this.limit = HoldLimit.of(this, wanted);
     }
 
-    boolean hasLeft() {
-        return left != 0;
+    boolean isGivenBack() {
+        return givenBack != 0;
     }
 
     /** Its own end, or the loss of the hold. */
@@ -100,7 +100,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
 
     @Override
     public Duration remaining() {
-        if (left != 0) {
+        if (givenBack != 0) {
             return Duration.ZERO;
         }
         long ofHold = hold.remainingNanos();
@@ -109,7 +109,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
 
     @Override
     public boolean isHeld() {
-        return left == 0 && hold.isHeld() && (limit == null || limit.loss() == null);
+        return givenBack == 0 && hold.isHeld() && (limit == null || limit.loss() == null);
     }
 
     @Override
@@ -142,7 +142,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
             LockLostException own = limit == null ? null : limit.loss();
             LockException failure = own == null ? ofHold : own;
             if (failure == null) {
-                if (limit != null && left == 0) {
+                if (limit != null && givenBack == 0) {
                     limit.renewed();
                 }
                 sink.success();
@@ -185,7 +185,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
             OUTCOME.compareAndSet(this, null, Sinks.unsafe().empty());
             return outcome();
         }
-        if (left == ANSWERED) {
+        if (givenBack == ANSWERED) {
             tell(made);
         }
         return made;
@@ -200,14 +200,14 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
         }
     }
 
-    /** Leaves the hold without anybody waiting for the outcome, which the engine reports where it is a failure. */
+    /** Gives the handle back and waits for no outcome, which the engine reports where it is a failure. */
     public void giveBack() {
-        leave(null);
+        giveBack(null);
     }
 
-    /** Leaves the hold; if it was left before, nothing is left to do. */
-    public void leave(@Nullable Consumer<@Nullable LockException> listener) {
-        if (!LEFT.compareAndSet(this, 0, LEAVING)) {
+    /** Gives the handle back; the second time there is nothing to do. */
+    public void giveBack(@Nullable Consumer<@Nullable LockException> listener) {
+        if (!GIVEN_BACK.compareAndSet(this, 0, GIVING_BACK)) {
             if (listener != null) {
                 listener.accept(null);
             }
@@ -217,7 +217,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
             limit.dispose();
         }
         done = listener;
-        hold.leave(this);
+        hold.giveBack(this);
     }
 
     /** This was the last handle: an event of the hold's owner. */
@@ -246,7 +246,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
     public void accept(@Nullable LockException outcomeOfRelease) {
         LockException own = ownEnd();
         failure = own == null ? outcomeOfRelease : own;
-        left = ANSWERED;
+        givenBack = ANSWERED;
         Sinks.Empty<Void> asked = outcome;
         if (asked != null) {
             tell(asked);

@@ -172,15 +172,15 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
      * Takes a handle off, which gets null or what went wrong; the last one gives the lock up, in an event that it is
      * itself.
      */
-    void leave(Handle left) {
+    void giveBack(Handle handle) {
         if (HANDLES.decrementAndGet(this) > 0) {
-            left.accept(null);
+            handle.accept(null);
         } else if (STATE.compareAndSet(this, HELD, RELEASING)) {
-            lossSignal.end(null);
-            last = left;
-            owner.post(left);
+            lossSignal.complete(null);
+            last = handle;
+            owner.post(handle);
         } else {
-            left.accept(loss);
+            handle.accept(loss);
         }
     }
 
@@ -191,7 +191,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
             } else {
                 LockException known = loss();
                 LockException gone = known != null ? known : lossFor(LossReason.RELEASED);
-                grant.services.userCallbacks.run(() -> outcome.accept(gone));
+                grant.services.userCallbacks.schedule(() -> outcome.accept(gone));
             }
         });
     }
@@ -278,7 +278,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
     public void wasOver() {
         LockLostException gone = lossFor(LossReason.EXPIRED);
         tellLost(gone);
-        grant.services.userCallbacks.run(() -> tell(gone));
+        grant.services.userCallbacks.schedule(() -> tell(gone));
     }
 
     @Override
@@ -286,14 +286,14 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         String action = "released (it is tried again until its lease is over)";
         LockUnavailableException unanswered = new LockUnavailableException(key(), action, failure);
         grant.services.userCallbacks.warn(unanswered);
-        grant.services.userCallbacks.run(() -> {
+        grant.services.userCallbacks.schedule(() -> {
             news.releaseFailed(unanswered);
             tell(unanswered);
         });
     }
 
     public void wasLost() {
-        grant.services.userCallbacks.run(() -> tell(loss));
+        grant.services.userCallbacks.schedule(() -> tell(loss));
     }
 
     private void tell(@Nullable LockException outcome) {
@@ -307,21 +307,21 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
         news.changed(new HoldState.Lost(lost));
     }
 
-    /** Ends the hold even within its lease. */
-    void end(LossReason reason) {
+    /** The hold is over even within its lease. */
+    void lose(LossReason reason) {
         owner.post(() -> lose(lossFor(reason)));
     }
 
     /** Unless the timer is disposed. */
-    Disposable endAfter(long nanos, LossReason reason) {
-        return grant.services.timing.after(nanos, () -> end(reason));
+    Disposable loseAfter(long nanos, LossReason reason) {
+        return grant.services.timing.after(nanos, () -> lose(reason));
     }
 
     /** Called inside the owner's events, as are the next two. */
     public void endAtItsLongest() {
         Duration longest = options.maxHold().orElse(null);
         if (longest != null) {
-            maxHoldTimer = endAfter(longest.toNanos(), LossReason.HELD_TOO_LONG);
+            maxHoldTimer = loseAfter(longest.toNanos(), LossReason.HELD_TOO_LONG);
         }
     }
 
@@ -371,7 +371,7 @@ public final class Hold implements Phase, PendingRelease.Outcome, Runnable {
 
     public Mono<LockLostException> lost() {
         if (lossSignal.begin() && state != HELD) {
-            lossSignal.end(state == LOST ? loss : null);
+            lossSignal.complete(state == LOST ? loss : null);
         }
         return lossSignal.asMono();
     }

@@ -82,18 +82,18 @@ final class HoldLimit implements Disposable {
     @Nullable
     LockLostException loss() {
         if (ended.get() == null && remaining() == 0) {
-            end(restOfLongest() <= 0 ? LossReason.HELD_TOO_LONG : LossReason.EXPIRED);
+            lose(restOfLongest() <= 0 ? LossReason.HELD_TOO_LONG : LossReason.EXPIRED);
         }
         return ended.get();
     }
 
     private Disposable after(long nanos, LossReason reason) {
-        return timing.after(nanos, () -> end(reason));
+        return timing.after(nanos, () -> lose(reason));
     }
 
-    private void end(LossReason reason) {
+    private void lose(LossReason reason) {
         LockLostException lost = handle.hold.lossFor(reason);
-        if (!handle.hasLeft() && ended.compareAndSet(null, lost)) {
+        if (!handle.isGivenBack() && ended.compareAndSet(null, lost)) {
             UserCallbacks callbacks = handle.hold.grant.services.userCallbacks;
             callbacks.warn(lost);
             signal.lose(lost, callbacks, handle::giveBack);
@@ -116,7 +116,7 @@ final class HoldLimit implements Disposable {
     /** Never completes empty. */
     public Mono<LockLostException> lost() {
         if (signal.begin() && loss() != null) {
-            signal.end(ended.get());
+            signal.complete(ended.get());
         }
         return signal.asMono();
     }

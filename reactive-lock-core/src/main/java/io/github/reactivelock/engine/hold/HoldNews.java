@@ -80,19 +80,19 @@ final class HoldNews {
         if (heard != null) {
             heard.released(fencingToken, timing.since(heldSince));
         }
-        end();
+        complete();
     }
 
     void releaseFailed(LockUnavailableException failure) {
         if (heard != null) {
             heard.releaseFailed(failure);
         }
-        end();
+        complete();
     }
 
-    private void end() {
+    private void complete() {
         if (states != null) {
-            states.end();
+            states.complete();
         }
     }
 }

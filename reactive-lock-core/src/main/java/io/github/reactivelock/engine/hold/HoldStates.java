@@ -48,14 +48,14 @@ final class HoldStates {
     void tell(HoldState now) {
         newest = now;
         if (now instanceof HoldState.Lost) {
-            end();
+            complete();
         } else {
             watchers.forEach(Watcher::drain);
         }
     }
 
     /** There are no more. */
-    void end() {
+    void complete() {
         isOver = true;
         watchers.forEach(Watcher::drain);
         watchers.clear();
@@ -127,7 +127,7 @@ final class HoldStates {
 
         private void drain() {
             if (NEWS.getAndIncrement(this) == 0) {
-                callbacks.run(this);
+                callbacks.schedule(this);
             }
         }
 

@@ -91,7 +91,7 @@ public final class LossSignal {
         }
     }
 
-    /** Whether this is the first to ask; then {@link #end} is due if the hold is over. */
+    /** Whether this is the first to ask; then {@link #complete} is due if the hold is over. */
     boolean begin() {
         return sink == null && SINK.compareAndSet(this, null, Sinks.one());
     }
@@ -103,13 +103,13 @@ public final class LossSignal {
 
     /** Cancels the works, the outermost first and never in place; {@code cancelled} runs when that has returned. */
     void lose(LockLostException loss, UserCallbacks callbacks, Runnable cancelled) {
-        end(loss);
+        complete(loss);
         List<Work> under = works;
         if (under.isEmpty()) {
             cancelled.run();
             return;
         }
-        callbacks.run(() -> {
+        callbacks.schedule(() -> {
             try {
                 under.forEach(work -> tell(work, loss));
             } finally {
@@ -119,7 +119,7 @@ public final class LossSignal {
     }
 
     /** The hold is over, by a loss or without one. */
-    void end(@Nullable LockLostException loss) {
+    void complete(@Nullable LockLostException loss) {
         Sinks.One<LockLostException> begun = sink;
         if (begun != null) {
             if (loss == null) {

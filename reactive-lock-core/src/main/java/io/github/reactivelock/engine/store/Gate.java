@@ -36,7 +36,7 @@ public final class Gate extends Mailbox {
         /**
          * It is its turn. A claim says {@link Gate#gone} when it has left, or has found that it is not wanted any more.
          */
-        void leave();
+        void admitted();
 
         /** There is no connection, and none is being opened. */
         void refuse(Throwable failure);
@@ -348,7 +348,7 @@ public final class Gate extends Mailbox {
             next = takeFirst(claims);
         }
         if (next != null) {
-            next.leave();
+            next.admitted();
         }
         return next != null;
     }

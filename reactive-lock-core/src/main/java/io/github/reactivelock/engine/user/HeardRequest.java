@@ -176,10 +176,10 @@ public final class HeardRequest extends Mailbox implements LockRequest {
 
     @Override
     public void goOnElsewhere(Runnable rest) {
-        callbacks.run(rest);
+        callbacks.schedule(rest);
     }
 
     public void tellLater() {
-        callbacks.run(this::tell);
+        callbacks.schedule(this::tell);
     }
 }

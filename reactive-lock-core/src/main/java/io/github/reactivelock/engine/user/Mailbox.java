@@ -47,7 +47,7 @@ public abstract class Mailbox {
     }
 
     public final void post(Event event) {
-        if (STATE.compareAndSet(this, null, NONE_LEFT) || !leave(event)) {
+        if (STATE.compareAndSet(this, null, NONE_LEFT) || !addUnlessIdle(event)) {
             handle(event);
             handleAll(takeAll(), 1);
         }
@@ -60,7 +60,7 @@ public abstract class Mailbox {
      * True if another thread, or this one further up, will handle it; false if this one is to, as the mailbox became
      * idle.
      */
-    private boolean leave(Event event) {
+    private boolean addUnlessIdle(Event event) {
         while (true) {
             Left before = newest;
             if (before == null) {

@@ -32,7 +32,8 @@ public final class UserCallbacks {
         return work;
     }
 
-    public void run(Runnable task) {
+    /** A task of the work scheduler. */
+    public void schedule(Runnable task) {
         work.schedule(task);
     }
 
@@ -53,7 +54,7 @@ public final class UserCallbacks {
     /** News of no request. */
     public void later(Consumer<LockListener> news) {
         if (listener != null) {
-            run(() -> tell(news));
+            schedule(() -> tell(news));
         }
     }
 

@@ -72,14 +72,14 @@ public final class WorkThreads implements Executor {
     }
 
     /** A client is there. */
-    public void begin() {
+    public void clientOpened() {
         if (clients.getAndIncrement() == 0) {
             mayBeIdle = longestIdle;
         }
     }
 
     /** A client is closed; with the last of them idle threads end. */
-    public void end() {
+    public void clientClosed() {
         if (clients.decrementAndGet() == 0) {
             mayBeIdle = 0;
             if (clients.get() > 0) { // another client has begun meanwhile, and may have set the field before

@@ -94,7 +94,7 @@ public final class KeptClaims<P extends Place, E extends ClaimEntry<P>> {
         Kept<E> added = new Kept<>(held, kept, entry);
         all.put(held.id(), added);
         all.put(kept.id(), added);
-        Mono<?> end = Mono.delay(kept.lease(), DriverThreads.timer()).flatMap(now -> end(all.get(kept.id())));
+        Mono<?> end = Mono.delay(kept.lease(), DriverThreads.timer()).flatMap(now -> remove(all.get(kept.id())));
         FireAndForget.run("ending a minimum hold", end);
     }
 
@@ -107,11 +107,11 @@ public final class KeptClaims<P extends Place, E extends ClaimEntry<P>> {
     public Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> {
             Kept<E> known = all.get(claim.id());
-            return known != null && known.kept.id().equals(claim.id()) ? end(known) : Mono.just(false);
+            return known != null && known.kept.id().equals(claim.id()) ? remove(known) : Mono.just(false);
         });
     }
 
-    private Mono<Boolean> end(@Nullable Kept<E> known) {
+    private Mono<Boolean> remove(@Nullable Kept<E> known) {
         if (known == null || !all.remove(known.kept.id(), known)) {
             return Mono.just(false);
         }
@@ -126,7 +126,7 @@ public final class KeptClaims<P extends Place, E extends ClaimEntry<P>> {
      */
     public Mono<Void> close() {
         return Flux.defer(() -> Flux.fromIterable(List.copyOf(all.values())))
-                .flatMap(known -> end(known).onErrorComplete(), AT_ONCE)
+                .flatMap(known -> remove(known).onErrorComplete(), AT_ONCE)
                 .then();
     }
 }

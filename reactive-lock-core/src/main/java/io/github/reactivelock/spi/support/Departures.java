@@ -146,7 +146,7 @@ public final class Departures {
     }
 
     /** All that wait here leave: there is no server any more, and each is to find that out. */
-    public void end() {
+    public void letAllGo() {
         most = Integer.MAX_VALUE;
         letGo();
     }

@@ -38,7 +38,7 @@ public final class SignalListeners {
             sinks.add(sink);
             Throwable reason = end;
             if (reason != null) {
-                end(sink, reason);
+                fail(sink, reason);
             }
         });
     }
@@ -50,11 +50,11 @@ public final class SignalListeners {
      */
     public void close(Throwable reason) {
         end = reason;
-        sinks.forEach(sink -> end(sink, reason));
+        sinks.forEach(sink -> fail(sink, reason));
     }
 
     /** One who comes while this is closed is ended once. */
-    private void end(FluxSink<Signal> sink, Throwable reason) {
+    private void fail(FluxSink<Signal> sink, Throwable reason) {
         if (sinks.remove(sink)) {
             sink.error(reason);
         }

@@ -111,7 +111,7 @@ public final class Together<Q, A> {
             coming.computeIfAbsent(name, absent -> new LinkedHashSet<>(2)).add(member);
         }
         if (isFirst) {
-            leave(name);
+            send(name);
         }
     }
 
@@ -122,7 +122,7 @@ public final class Together<Q, A> {
         }
     }
 
-    private void leave(String name) {
+    private void send(String name) {
         List<Member<Q, A>> members = new ArrayList<>();
         AtomicBoolean hasLeft = new AtomicBoolean();
         AtomicBoolean over = new AtomicBoolean();
@@ -163,7 +163,7 @@ public final class Together<Q, A> {
             }
         }
         if (more) {
-            leave(name);
+            send(name);
         }
     }
 }

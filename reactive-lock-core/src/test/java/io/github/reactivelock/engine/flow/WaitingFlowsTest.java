@@ -47,7 +47,7 @@ class WaitingFlowsTest {
 
     private List<Waiter> ended() {
         List<Waiter> ended = new ArrayList<>();
-        line.end(ended::add);
+        line.endAll(ended::add);
         return ended;
     }
 

@@ -224,23 +224,23 @@ class WorkThreadsTest {
     @Test
     void threadsThatAreIdleEndWithTheLastClient() throws Exception {
         WorkThreads threads = new WorkThreads(1, Duration.ofDays(1));
-        threads.begin();
-        threads.begin();
+        threads.clientOpened();
+        threads.clientOpened();
         Thread first = ranOn(threads);
-        threads.end();
+        threads.clientClosed();
         assertThat(ranOn(threads)).as("one client is left").isEqualTo(first);
 
-        threads.end();
+        threads.clientClosed();
         first.join(LIMIT.toMillis());
         assertThat(first.isAlive()).isFalse();
         Thread afterwards = ranOn(threads);
         afterwards.join(LIMIT.toMillis());
         assertThat(afterwards.isAlive()).isFalse();
 
-        threads.begin();
+        threads.clientOpened();
         Thread anew = ranOn(threads);
         assertThat(ranOn(threads)).isEqualTo(anew);
-        threads.end();
+        threads.clientClosed();
         anew.join(LIMIT.toMillis());
         assertThat(anew.isAlive()).isFalse();
     }
