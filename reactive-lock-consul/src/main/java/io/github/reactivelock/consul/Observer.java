@@ -96,7 +96,7 @@ final class Observer {
 
     /** Deletes the key of that token if it holds the lock, and tells its client if it listens. */
     Mono<Boolean> forceRelease(String key, long fencingToken) {
-        return holder(key, fencingToken).flatMap(holder -> end(key, holder)).defaultIfEmpty(false);
+        return holder(key, fencingToken).flatMap(holder -> force(key, holder)).defaultIfEmpty(false);
     }
 
     private Mono<Entry> holder(String key, long fencingToken) {
@@ -107,7 +107,7 @@ final class Observer {
     }
 
     /** Its client may have written the key again since the look, so that it cannot be called back any more. */
-    private Mono<Boolean> end(String key, Entry holder) {
+    private Mono<Boolean> force(String key, Entry holder) {
         return keys.delete(holder).flatMap(deleted -> {
             if (deleted.done()) {
                 return tell(holder).thenReturn(true);
@@ -118,7 +118,7 @@ final class Observer {
             return holder.isRecallable()
                     ? holder(key, holder.token())
                             .filter(now -> !now.isRecallable())
-                            .flatMap(now -> end(key, now))
+                            .flatMap(now -> force(key, now))
                             .switchIfEmpty(over)
                     : over;
         });

@@ -95,7 +95,7 @@ final class ClaimKeys {
      *
      * @param gone whether its key is sure not to be there, now and later
      */
-    void leave(ClaimState state, boolean gone) {
+    void freePlace(ClaimState state, boolean gone) {
         if (gone) {
             places.giveBack(state.place);
         } else {

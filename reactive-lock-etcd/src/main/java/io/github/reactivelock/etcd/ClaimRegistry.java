@@ -75,10 +75,10 @@ final class ClaimRegistry {
     }
 
     private void depart(ClaimState state, boolean gone) {
-        state.end();
+        state.closeNews();
         crowds.leave(state);
         byTail.remove(state.tail, state);
-        keys.leave(state, gone);
+        keys.freePlace(state, gone);
     }
 
     /** Looks first, so that to a busy lock nothing is written; the key is put only if nothing came since. */

@@ -257,7 +257,7 @@ final class ClaimState {
     }
 
     /** From now on no further claim gets this claim's news. */
-    synchronized void end() {
+    synchronized void closeNews() {
         ended = true;
     }
 

@@ -188,28 +188,28 @@ final class Observer {
                 .flatMapIterable(claims -> KeyQueue.of(claims).holders())
                 .filter(holder -> ClaimRegistry.token(holder.getCreateRevision()) == fencingToken)
                 .next()
-                .flatMap(holder -> end(key, fencingToken, holder))
+                .flatMap(holder -> force(key, fencingToken, holder))
                 .defaultIfEmpty(false);
     }
 
     /** A full etcd takes no notice, but the deletion: the owner then learns of it when its keys are listed. */
-    private Mono<Boolean> end(String key, long fencingToken, KeyValue owner) {
+    private Mono<Boolean> force(String key, long fencingToken, KeyValue owner) {
         Op delete = Op.delete(owner.getKey(), DeleteOption.DEFAULT);
         AtomicBoolean doubt = new AtomicBoolean();
-        return end(owner, doubt, notified(owner, delete))
+        return force(owner, doubt, notified(owner, delete))
                 .onErrorResume(
                         error -> error instanceof EtcdFailure failure && failure.isLeaseGone(),
                         error -> forceRelease(key, fencingToken))
                 .onErrorResume(
                         error -> error instanceof EtcdFailure failure && failure.isFull(),
-                        error -> end(owner, doubt, delete))
+                        error -> force(owner, doubt, delete))
                 // An earlier attempt whose answer was lost may have deleted it, or its holder has.
                 .flatMap(done -> done || !doubt.get()
                         ? Mono.just(done)
                         : Mono.error(EtcdFailure.unclear(etcd.server(), "'" + key + "' was still held")));
     }
 
-    private Mono<Boolean> end(KeyValue owner, AtomicBoolean doubt, Op... steps) {
+    private Mono<Boolean> force(KeyValue owner, AtomicBoolean doubt, Op... steps) {
         return etcd.txn(Rank.LOOK, txn -> txn.If(madeAt(owner)).Then(steps), () -> doubt.set(true))
                 .map(TxnResponse::isSucceeded);
     }

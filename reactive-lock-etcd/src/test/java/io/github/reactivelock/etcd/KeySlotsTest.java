@@ -83,7 +83,7 @@ class KeySlotsTest {
         assertThat(state.leave()).isTrue();
 
         assertThat(state.isFollowedBy(state("early"), 9)).isTrue();
-        state.end();
+        state.closeNews();
         assertThat(state.isFollowedBy(state("late"), 9)).isFalse();
 
         assertThat(state.successor()).isNotNull();

@@ -114,10 +114,10 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
                         }
                     }
                     if (isReplaced) {
-                        end(gone);
+                        discard(gone);
                         replaced.run();
                     } else if (connection != null) {
-                        end(connection);
+                        discard(connection);
                     }
                 })
                 .open();
@@ -199,12 +199,12 @@ final class LazyConnection<C extends StatefulConnection<?, ?>> {
             run(() -> action.accept(connection));
         }
         if (open == null) { // closed meanwhile
-            end(connection);
+            discard(connection);
         }
     }
 
     /** Does not wait for it. */
-    static void end(StatefulConnection<?, ?> connection) {
+    static void discard(StatefulConnection<?, ?> connection) {
         Mono.fromFuture(connection::closeAsync)
                 .subscribe(done -> {}, failure -> log.debug("a connection did not close", failure));
     }

@@ -231,7 +231,7 @@ final class LettuceConnection<C extends StatefulConnection<String, String>> impl
         return loaded.thenCombine(source.missing(connection, listener.channel()), (open, missing) -> {
             for (RuntimeException refusal : NeededCommands.refusals(missing)) {
                 watched.dispose();
-                LazyConnection.end(connection);
+                LazyConnection.discard(connection);
                 throw refusal;
             }
             outbox.open(connection, source.scripts(connection));

@@ -335,16 +335,16 @@ final class Bell {
                                         Mono.defer(() -> stopped.get() ? Mono.empty() : Mono.from(unpooled.create())))
                                 .map(database::taken),
                         this::named,
-                        this::end,
-                        (connection, error) -> end(connection),
-                        this::end))
+                        this::closed,
+                        (connection, error) -> closed(connection),
+                        this::closed))
                 .doOnError(this::failed) // which asks whether it heard
                 .doOnTerminate(this::silence) // before another one is opened
                 .doOnCancel(this::silence)
                 .onErrorComplete();
     }
 
-    private Mono<Void> end(Connection connection) {
+    private Mono<Void> closed(Connection connection) {
         if (anchor.get() == connection) {
             return Mono.empty();
         }

@@ -107,7 +107,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
         Limit most = limit;
         if (most != null) {
             timer.update(SilenceClock.ofThisProcess()
-                    .after(most.time(), () -> DriverThreads.forUsers().schedule(() -> end(most))));
+                    .after(most.time(), () -> DriverThreads.forUsers().schedule(() -> giveUp(most))));
         }
         subscription.request(Long.MAX_VALUE);
     }
@@ -165,7 +165,7 @@ final class Borrowing implements CoreSubscriber<Connection>, Subscription {
     @Override
     public void request(long count) {}
 
-    private void end(Limit over) {
+    private void giveUp(Limit over) {
         if (leaves()) {
             command.onError(over.late().get());
         }

@@ -112,7 +112,7 @@ final class Deadlines {
                     .findFirst()
                     .ifPresent(this::watch); // one came meanwhile
         }
-        late.forEach(turn -> handOver.accept(turn::end));
+        late.forEach(turn -> handOver.accept(turn::expire));
     }
 
     /**
@@ -177,7 +177,7 @@ final class Deadlines {
             }
         }
 
-        private void end() {
+        private void expire() {
             if (watched.remove(this) && command != null) {
                 command.onComplete();
             }

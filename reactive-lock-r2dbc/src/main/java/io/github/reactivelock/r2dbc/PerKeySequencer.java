@@ -145,7 +145,7 @@ final class PerKeySequencer {
                 command.subscribe(this);
             } catch (Throwable e) { // a fatal one, which is not signalled: the lane would stand still for ever
                 fail(e);
-                end();
+                finish();
             }
             return !isLeft.compareAndSet(false, true);
         }
@@ -174,7 +174,7 @@ final class PerKeySequencer {
                     answer.tryEmitValue(value);
                 }
             } finally {
-                end();
+                finish();
             }
         }
 
@@ -186,7 +186,7 @@ final class PerKeySequencer {
                 taken(key, turn -> !turn.claimId.isEmpty() && now - turn.since >= bearable)
                         .forEach(turn -> turn.fail(error));
             } finally {
-                end();
+                finish();
             }
         }
 
@@ -194,7 +194,7 @@ final class PerKeySequencer {
             answer.tryEmitError(error);
         }
 
-        private void end() {
+        private void finish() {
             if (isOver.compareAndSet(false, true) && !isLeft.compareAndSet(false, true)) {
                 begin(next(key));
             }

@@ -72,9 +72,9 @@ final class PgNotifications {
                         DriverThreads.subscribing(Mono.defer(() -> Mono.from(unpooled.create())))
                                 .map(database::taken),
                         this::listen,
-                        this::end,
-                        (c, error) -> error instanceof HiddenPool ? database.left(Database.giveBack(c)) : end(c),
-                        this::end)
+                        this::closed,
+                        (c, error) -> error instanceof HiddenPool ? database.left(Database.giveBack(c)) : closed(c),
+                        this::closed)
                 .doFinally(signal -> {
                     boolean arrived = arrive;
                     arrive = false;
@@ -252,7 +252,7 @@ final class PgNotifications {
                 + connection.getClass().getName());
     }
 
-    private Mono<Void> end(Connection connection) {
+    private Mono<Void> closed(Connection connection) {
         return database.left(database.discard(connection));
     }
 }

@@ -243,7 +243,7 @@ final class TableLock {
                 boolean waited = waits.contains(claim);
                 waits.remove(claim.id());
                 return database.run(session -> released(session, claim, waited))
-                        .doOnNext(owned -> waits.end(claim))
+                        .doOnNext(owned -> waits.forget(claim))
                         .doOnError(error -> pushes.push(new Signal.Recheck(claim.key())));
             }));
         });
@@ -269,7 +269,7 @@ final class TableLock {
             waits.remove(held.id());
             return database.run(session ->
                             kept.share().isWhole() ? outlasted(session, held, kept) : keptShare(session, held, kept))
-                    .doOnNext(owned -> waits.end(held));
+                    .doOnNext(owned -> waits.forget(held));
         }));
     }
 

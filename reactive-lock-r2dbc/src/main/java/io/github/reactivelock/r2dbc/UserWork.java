@@ -105,7 +105,7 @@ final class UserWork {
                                 })
                                 .retryWhen(Retry.from(failures ->
                                         failures.concatMap(failure -> course.pauseAfter(failure.failure())))),
-                        Course::end)
+                        Course::stopCounting)
                 .as(database.sql.dialect::apart);
     }
 
@@ -187,11 +187,11 @@ final class UserWork {
         /** Work of the user begins. */
         void begin() {
             begun = true;
-            end();
+            stopCounting();
         }
 
         /** It is not tried again. */
-        void end() {
+        void stopCounting() {
             counting.dispose();
         }
     }

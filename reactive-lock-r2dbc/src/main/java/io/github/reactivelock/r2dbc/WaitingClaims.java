@@ -88,7 +88,7 @@ final class WaitingClaims {
         return begun.contains(claim.id());
     }
 
-    void end(Claim claim) {
+    void forget(Claim claim) {
         begun.remove(claim.id());
         asking.remove(claim.id());
         recallable.remove(claim.id());
@@ -130,7 +130,7 @@ final class WaitingClaims {
         if (result instanceof ClaimResult.Granted && claim.share().isWhole()) {
             noteFree(claim.key());
         } else if (result instanceof ClaimResult.Busy) {
-            end(claim);
+            forget(claim);
         }
     }
 

@@ -130,7 +130,7 @@ class DeadlinesTest {
         timer.advanceTimeBy(Duration.ofSeconds(2));
         assertThatThrownBy(() -> course.pauseAfter(startingUp).block(LIMIT)).isEqualTo(startingUp);
 
-        course.end();
+        course.stopCounting();
         timer.advanceTimeBy(Duration.ofSeconds(1));
         long beats = timer.getScheduledTaskCount();
         timer.advanceTimeBy(Duration.ofSeconds(1));

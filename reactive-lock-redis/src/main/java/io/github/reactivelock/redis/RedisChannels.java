@@ -53,8 +53,8 @@ final class RedisChannels implements RedisListener {
 
     Flux<Push> listen(String channel) {
         return Flux.<Push>create(sink -> {
-                    sink.onDispose(() -> leave(channel, sink));
-                    join(channel, sink);
+                    sink.onDispose(() -> remove(channel, sink));
+                    add(channel, sink);
                 })
                 .onBackpressureBuffer(BACKLOG);
     }
@@ -145,7 +145,7 @@ final class RedisChannels implements RedisListener {
     }
 
     /** Where others listen already, those get no confirmation: it is a doubt about what was pushed before it. */
-    private void join(String channel, FluxSink<Push> sink) {
+    private void add(String channel, FluxSink<Push> sink) {
         Listeners joined = listeners.compute(channel, (name, present) -> {
             Listeners all = present == null ? NONE : present;
             List<FluxSink<Push>> more = new ArrayList<>(all.sinks());
@@ -158,11 +158,11 @@ final class RedisChannels implements RedisListener {
             sink.next(CONFIRMED);
         }
         if (sink.isCancelled()) { // perhaps before it had joined, or before the channel was asked for
-            leave(channel, sink);
+            remove(channel, sink);
         }
     }
 
-    private void leave(String channel, FluxSink<Push> sink) {
+    private void remove(String channel, FluxSink<Push> sink) {
         Listeners left = listeners.computeIfPresent(channel, (name, all) -> {
             List<FluxSink<Push>> fewer = new ArrayList<>(all.sinks());
             fewer.remove(sink);

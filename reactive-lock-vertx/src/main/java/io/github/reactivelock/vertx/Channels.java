@@ -66,7 +66,7 @@ final class Channels implements Link.User {
 
     void subscribe(String channel) {
         try {
-            DriverThreads.run(() -> context.runOnContext(now -> join(channel)));
+            DriverThreads.run(() -> context.runOnContext(now -> subscribeNow(channel)));
         } catch (RejectedExecutionException e) {
             listener.failed(channel, new IllegalStateException("the Vertx of the lock backend is closed"));
         }
@@ -74,7 +74,7 @@ final class Channels implements Link.User {
 
     void unsubscribe(String channel) {
         try {
-            DriverThreads.run(() -> context.runOnContext(now -> leave(channel)));
+            DriverThreads.run(() -> context.runOnContext(now -> unsubscribeNow(channel)));
         } catch (RejectedExecutionException e) {
             // The event loop is gone, and the connection with it.
         }
@@ -195,7 +195,7 @@ final class Channels implements Link.User {
 
     // ---- the channels
 
-    private void join(String channel) {
+    private void subscribeNow(String channel) {
         if (closed) {
             listener.failed(channel, Commands.closedError());
             return;
@@ -208,7 +208,7 @@ final class Channels implements Link.User {
         }
     }
 
-    private void leave(String channel) {
+    private void unsubscribeNow(String channel) {
         if (awaited.channel().equals(channel)) {
             awaited.heard().tryComplete();
         }

@@ -241,7 +241,7 @@ final class Link {
         context.setTimer(SilenceWatch.BEAT_MILLIS, timer -> beat(watching));
     }
 
-    private static void end(Opening opening) {
+    private static void discard(Opening opening) {
         var unused = opening.close().get();
     }
 
@@ -257,12 +257,12 @@ final class Link {
         replacement = next;
         await(next, (connection, error) -> {
             if (!next.equals(replacement)) {
-                end(next);
+                discard(next);
                 return;
             }
             replacement = null;
             if (connection == null) {
-                end(next);
+                discard(next);
                 return;
             }
             discard();

@@ -300,10 +300,10 @@ final class ClaimRegistry {
     Mono<Boolean> release(Claim claim) {
         return Mono.defer(() -> ending.computeIfAbsent(
                 claim.id(),
-                id -> end(claim).doOnTerminate(() -> ending.remove(id)).cache()));
+                id -> released(claim).doOnTerminate(() -> ending.remove(id)).cache()));
     }
 
-    private Mono<Boolean> end(Claim claim) {
+    private Mono<Boolean> released(Claim claim) {
         return Mono.defer(() -> {
             ClaimState state = states.remove(claim.id());
             if (state == null) {

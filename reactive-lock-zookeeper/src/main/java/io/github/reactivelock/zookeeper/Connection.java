@@ -181,13 +181,13 @@ final class Connection {
             underWay.add(this);
             limit.update(PAUSES.after(longestAnswer(), () -> answered(null, new TimeoutException())));
             try {
-                thread.schedule(this::leave);
+                thread.schedule(this::call);
             } catch (RejectedExecutionException e) {
                 answered(null, e);
             }
         }
 
-        private void leave() {
+        private void call() {
             try {
                 DriverThreads.call(() -> command.apply(client())).whenComplete(this::answered);
             } catch (RuntimeException e) {
@@ -385,7 +385,7 @@ final class Connection {
                         ZooKeeper handle = client.getZookeeperClient().getZooKeeper();
                         Mono<Void> answered = Mono.create(
                                 sink -> handle.exists("/", false, (code, path, context, stat) -> sink.success(), null));
-                        return PAUSES.timeout(answered, LONGEST_SILENCE, Mono.defer(() -> leave(handle)));
+                        return PAUSES.timeout(answered, LONGEST_SILENCE, Mono.defer(() -> closeSocket(handle)));
                     } catch (Exception e) {
                         return Mono.error(e);
                     }
@@ -393,7 +393,7 @@ final class Connection {
                 .onErrorComplete(); // it is closed, or made anew just now
     }
 
-    private Mono<Void> leave(ZooKeeper handle) {
+    private Mono<Void> closeSocket(ZooKeeper handle) {
         return onThread(() -> {
             log.info("ZooKeeper at {} is silent; its connection is closed and opened again", source.servers());
             try {

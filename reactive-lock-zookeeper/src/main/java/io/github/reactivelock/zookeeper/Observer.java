@@ -166,7 +166,7 @@ final class Observer {
     /** Deletes the node of that token if it holds the lock, and tells its client if it listens. */
     Mono<Boolean> forceRelease(String key, long fencingToken) {
         return nodes.holder(key, fencingToken)
-                .flatMap(held -> end(
+                .flatMap(held -> force(
                         key,
                         held.read().node().path(),
                         held.place().claimId(),
@@ -174,7 +174,7 @@ final class Observer {
                 .defaultIfEmpty(false);
     }
 
-    private Mono<Boolean> end(String key, String path, String claimId, String session) {
+    private Mono<Boolean> force(String key, String path, String claimId, String session) {
         int interruptions = connection.interruptions();
         return nodes.delete(path).flatMap(deleted -> {
             if (!deleted && connection.interruptions() == interruptions) {

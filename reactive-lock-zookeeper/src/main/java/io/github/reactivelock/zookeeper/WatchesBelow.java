@@ -77,7 +77,7 @@ final class WatchesBelow {
     Mono<Void> close() {
         return Mono.defer(() -> {
             closed = true;
-            all.values().forEach(shared -> shared.end(ZooKeeperFailure.closed()));
+            all.values().forEach(shared -> shared.fail(ZooKeeperFailure.closed()));
             Mono<Void> told = Flux.fromIterable(List.copyOf(leaving))
                     .flatMap(one -> one, Integer.MAX_VALUE)
                     .then();
@@ -109,29 +109,29 @@ final class WatchesBelow {
 
         void begin(FluxSink<WatchedEvent> sink) {
             if (closed) {
-                end(ZooKeeperFailure.closed());
+                fail(ZooKeeperFailure.closed());
                 return;
             }
-            Disposable beginning = connection.within(sent).subscribe(done -> {}, this::end, () -> {
+            Disposable beginning = connection.within(sent).subscribe(done -> {}, this::fail, () -> {
                 sink.next(BEGUN);
             });
             sink.onDispose(() -> {
                 beginning.dispose();
-                leave(sink);
+                remove(sink);
             });
         }
 
         @Override
         public void accept(ConnectionState state) {
             if (!state.isConnected()) {
-                end(new KeeperException.ConnectionLossException());
+                fail(new KeeperException.ConnectionLossException());
             }
         }
 
         @Override
         public void process(WatchedEvent event) {
             if (REMOVED.contains(event.getType()) || event.getState() == KeeperState.Closed) {
-                end(new KeeperException.ConnectionLossException());
+                fail(new KeeperException.ConnectionLossException());
             } else if (event.getType() != EventType.None) {
                 sinks.forEach(sink -> {
                     sink.next(event);
@@ -139,7 +139,7 @@ final class WatchesBelow {
             }
         }
 
-        private void leave(FluxSink<WatchedEvent> sink) {
+        private void remove(FluxSink<WatchedEvent> sink) {
             sinks.remove(sink);
             if (all.compute(path, (node, present) -> present == this && sinks.isEmpty() ? null : present) != this) {
                 takeBack();
@@ -147,7 +147,7 @@ final class WatchesBelow {
         }
 
         /** A subscriber that comes after this begins another one. */
-        void end(Throwable why) {
+        void fail(Throwable why) {
             all.remove(path, this);
             takeBack();
             sinks.forEach(sink -> sink.error(why));
