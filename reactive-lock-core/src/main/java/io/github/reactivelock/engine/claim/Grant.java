@@ -78,7 +78,7 @@ public final class Grant implements Renewals.Due {
     /**
      * A signal spoke of a loss or may have been missed; an answer to a question sent since then settles it.
      *
-     * @param suspicion why it may be lost, if a signal said so
+     * @param suspicion why it may be lost, if a signal named a reason
      */
     private record Doubt(long since, @Nullable LossReason suspicion) {}
 

@@ -68,7 +68,7 @@ public final class Handle implements LockHandle, Consumer<@Nullable LockExceptio
         return own == null ? hold.loss() : own;
     }
 
-    /** From now on the work hears of either. */
+    /** From now on either ends the work. */
     public void enter(LossSignal.Work begun) {
         work = begun;
         hold.enter(begun);

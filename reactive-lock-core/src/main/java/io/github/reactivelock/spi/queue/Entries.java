@@ -50,7 +50,7 @@ public interface Entries<P extends Place, E extends ClaimEntry<P>> {
      * Asks whether an entry of this client is there as it was.
      *
      * @param entry of a hold
-     * @return false if it is not; an error if that cannot be told
+     * @return false if it is not; an error if that is not known
      */
     Mono<Boolean> isThere(E entry);
 
@@ -59,7 +59,7 @@ public interface Entries<P extends Place, E extends ClaimEntry<P>> {
      * nothing.
      *
      * @param entry of a hold that could be called back
-     * @return the entry from then on; empty if it is not there as it was; an error if that cannot be told
+     * @return the entry from then on; empty if it is not there as it was; an error if that is not known
      */
     Mono<E> unmark(E entry);
 

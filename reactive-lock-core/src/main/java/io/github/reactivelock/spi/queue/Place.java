@@ -22,7 +22,7 @@ public interface Place {
     /**
      * Tells how much of the lock the claim takes.
      *
-     * @return the whole where that cannot be told, so that no other is in beside it
+     * @return the whole where that is not known, so that no other is in beside it
      */
     Share share();
 
