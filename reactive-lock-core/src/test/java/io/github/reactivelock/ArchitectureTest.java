@@ -239,15 +239,6 @@ class ArchitectureTest {
     }
 
     @Test
-    void noClassTiesStateToAThread() {
-        noClasses()
-                .should()
-                .dependOnClassesThat()
-                .areAssignableTo(ThreadLocal.class)
-                .check(MAIN);
-    }
-
-    @Test
     void noMethodOfTheEngineIsToldYesOrNo() {
         assertThat(MAIN.stream()
                         .filter(type -> type.getPackageName().equals(ROOT)

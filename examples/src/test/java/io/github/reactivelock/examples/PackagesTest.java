@@ -171,6 +171,18 @@ class PackagesTest {
                 .containsExactlyInAnyOrderElementsOf(types);
     }
 
+    /** But for the test kit, whose hook carries what an agent's does. */
+    @Test
+    void noClassTiesStateToAThread() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(ROOT + ".testkit..")
+                .should()
+                .dependOnClassesThat()
+                .areAssignableTo(ThreadLocal.class)
+                .check(MAIN);
+    }
+
     @Test
     void noStoreWaitsForAFuture() {
         for (String method : List.of("get", "join")) {

@@ -38,15 +38,6 @@ class ArchitectureTest {
     }
 
     @Test
-    void noClassTiesStateToAThread() {
-        noClasses()
-                .should()
-                .dependOnClassesThat()
-                .areAssignableTo(ThreadLocal.class)
-                .check(MAIN);
-    }
-
-    @Test
     void whatAUserImportsIsThisAndNoMore() {
         assertThat(MAIN.stream()
                         .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
