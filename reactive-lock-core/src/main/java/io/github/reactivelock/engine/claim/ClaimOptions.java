@@ -14,11 +14,16 @@ public final class ClaimOptions {
      * The claim to ask the store for; a lock that is not renewed stays taken for the lease and then for the delay. One
      * that is not kept asks nothing more of the store (rule 10 of {@code docs/design/retention.md}).
      *
-     * @param recallable whether it may be kept, so that the store is to call it back
+     * @param keeping {@link #keeping}, or that it may be kept, so that the store is to call it back
      */
     public static Claim claim(
-            LockOptions options, String key, String id, String owner, Claim.Mode mode, boolean recallable) {
-        return new Claim(key, id, owner, leaseAtTheStore(options), mode, keeping(options, recallable), options.share());
+            LockOptions options, String key, String id, String owner, Claim.Mode mode, Claim.Keeping keeping) {
+        return new Claim(key, id, owner, leaseAtTheStore(options), mode, keeping, options.share());
+    }
+
+    /** How long a claim stays that is not to be kept. */
+    public static Claim.Keeping keeping(LockOptions options) {
+        return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
     }
 
     /** Whether a claim, of whose lease so much is not relied upon, is what these options ask for. */
@@ -53,12 +58,5 @@ public final class ClaimOptions {
 
     private static Duration leaseAtTheStore(LockOptions options) {
         return options.lease().plus(delay(options));
-    }
-
-    private static Claim.Keeping keeping(LockOptions options, boolean recallable) {
-        if (recallable) {
-            return Claim.Keeping.RECALLABLE;
-        }
-        return options.isRenewed() ? Claim.Keeping.RENEWED : Claim.Keeping.ONCE;
     }
 }

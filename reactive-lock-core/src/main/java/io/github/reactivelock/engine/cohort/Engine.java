@@ -151,8 +151,11 @@ public final class Engine implements Waiter.Locks, Claims, PendingRelease.Owner,
         LockOptions options = waiter.options;
         Optional<String> own = options.owner().isPresent() ? options.owner() : LockContext.owner(waiter.context());
         String owner = own.isPresent() ? own.get() : name.get();
-        boolean recallable = options.retention().isPresent() && retention.mayKeepNext(waiter.key);
-        return ClaimOptions.claim(options, waiter.key, newClaimId(), owner, waiter.mode(), recallable);
+        Claim.Keeping keeping = ClaimOptions.keeping(options);
+        if (options.retention().isPresent() && retention.mayKeepNext(waiter.key)) {
+            keeping = Claim.Keeping.RECALLABLE;
+        }
+        return ClaimOptions.claim(options, waiter.key, newClaimId(), owner, waiter.mode(), keeping);
     }
 
     /** Unique, and unguessable without having seen another: 128 random bits of this client and a count. */
