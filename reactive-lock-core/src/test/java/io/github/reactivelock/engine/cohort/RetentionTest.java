@@ -345,7 +345,7 @@ class RetentionTest {
     }
 
     @Test
-    void onlyTheLastTwoOfThoseThatAreNotKeptAskToBeCalledBack() {
+    void onlyTheLastTwoThatAreNotKeptAskToBeCalledBack() {
         keep("k");
         recall(1);
         assertIsKeptInVainWhenTaken(2);
