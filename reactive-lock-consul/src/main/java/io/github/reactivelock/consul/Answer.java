@@ -21,8 +21,11 @@ record Answer(int status, long index, String body, boolean repeated) {
         return new Answer(status, index, body, repeated || mayHaveBeenCarriedOut);
     }
 
-    /** A cluster without a leader for a moment, one that changes it, an agent that has too much to do. */
+    /**
+     * A cluster without a leader for a moment, one that changes it, an agent that has too much to do. Consul answers
+     * with the same status what it will not do however often it is asked.
+     */
     boolean passes() {
-        return status == TOO_MANY || status >= SERVER;
+        return status == TOO_MANY || (status >= SERVER && !ConsulFailure.lasts(body));
     }
 }

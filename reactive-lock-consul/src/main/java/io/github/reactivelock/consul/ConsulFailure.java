@@ -1,6 +1,7 @@
 package io.github.reactivelock.consul;
 
 import java.time.Duration;
+import java.util.List;
 
 /** Why Consul could not be asked, in words for the user: what happened and what to do, without any secret. */
 final class ConsulFailure extends RuntimeException {
@@ -24,6 +25,26 @@ final class ConsulFailure extends RuntimeException {
     }
 
     private static final String DENIAL = "ermission denied";
+    private static final String UNKNOWN_TOKEN = "ACL not found";
+    private static final String SESSION_IS_GONE = "invalid session";
+
+    /**
+     * What stands in answers of status 500 that last, also behind "rpc error making call: ". All others count as
+     * passing: a cluster without a leader, one that changes it, and a server that cannot be reached or has a full disk
+     * say so in many words, and the next one may answer.
+     */
+    private static final List<String> LASTING = List.of(
+            DENIAL,
+            UNKNOWN_TOKEN,
+            SESSION_IS_GONE,
+            "ACL support disabled",
+            "failed session lookup", // an id that is none
+            "Invalid Session TTL",
+            "Invalid Behavior",
+            "Missing check", // named in the options
+            "Must provide ", // a field
+            "Bad node ID",
+            "rpc: can't find"); // servers older than their agent
 
     private final Kind kind;
 
@@ -38,6 +59,11 @@ final class ConsulFailure extends RuntimeException {
 
     Kind kind() {
         return kind;
+    }
+
+    /** Whether an answer of status 500 will be the same if its question is put again. */
+    static boolean lasts(String said) {
+        return LASTING.stream().anyMatch(said::contains);
     }
 
     static boolean is(Throwable error, Kind kind) {
@@ -75,11 +101,11 @@ final class ConsulFailure extends RuntimeException {
                             + Session.NODE + "\" (session_prefix \"\" where the session has checks), each with"
                             + " { policy = \"write\" }" + answer);
         }
-        if (text.contains("ACL not found")) {
+        if (text.contains(UNKNOWN_TOKEN)) {
             return new ConsulFailure(
                     Kind.DENIED, "Consul at " + agents + " does not know the token; give it one (withToken)" + answer);
         }
-        if (text.contains("invalid session")) {
+        if (text.contains(SESSION_IS_GONE)) {
             return new ConsulFailure(
                     Kind.SESSION_ENDED, "Consul at " + agents + " ended the session before it answered" + answer);
         }
