@@ -34,10 +34,10 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     private final ServerSocket listening;
-    private final int target;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private final Object modeChanged = new Object();
     private final AtomicLong roundTrips = new AtomicLong();
+    private volatile int target;
     private volatile Mode mode = Mode.FLOW;
     private volatile Duration delay = Duration.ZERO;
 
@@ -108,6 +108,15 @@ public final class TcpProxy implements AutoCloseable {
         List<Link> chosen = links.stream().filter(link -> link.hasSaid(word)).toList();
         chosen.forEach(Link::reset);
         return chosen.size();
+    }
+
+    /**
+     * Leads new connections to another server. Open ones stay where they are.
+     *
+     * @param port where that server listens at 127.0.0.1
+     */
+    public void leadTo(int port) {
+        target = port;
     }
 
     /** Resets all connections; lets new ones through. */
