@@ -90,6 +90,22 @@ class LeaseLossTest extends EtcdFixture {
         assertThat(Etcds.get(client().acquire(key)).fencingToken()).isGreaterThan(held.fencingToken());
     }
 
+    /** An answer may be four megabytes long by jetcd's own limit, and a list has the name of every key of a lease. */
+    @Test
+    void aDeletedKeyEndsTheHoldThoughItsLeaseListsMoreThanFourMegabytes() {
+        LockHandle held = Etcds.get(client().with(SHORT).acquire(key));
+        KeyValue claim = Etcds.claims(etcd).get(0);
+        PutOption bound = PutOption.builder().withLeaseId(claim.getLease()).build();
+        for (int i = 0; i < 6; i++) {
+            ByteSequence name = KeyLayout.bytes("others/!" + i + "x".repeat(800_000));
+            Etcds.get(etcd.getKVClient().put(name, ByteSequence.EMPTY, bound));
+        }
+
+        Etcds.get(etcd.getKVClient().delete(claim.getKey()));
+
+        assertThat(Etcds.get(held.lost()).reason()).isEqualTo(LossReason.EXPIRED);
+    }
+
     @Test
     void aWaiterWhoseLeaseDiesWhileItQueuesStandsInLineAgain() throws InterruptedException {
         LockHandle held = Etcds.get(client().acquire(key));
