@@ -12,6 +12,7 @@ import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.awaitSingle
 import kotlinx.coroutines.reactor.mono
+import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
 import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
@@ -200,6 +201,22 @@ abstract class BlockCases : CancelCases() {
 
             holder.release()
             beside.join()
+        }
+
+    @Test
+    fun aBlockInRunBlockingBelowItsOwnHoldWaitsForItself() =
+        test {
+            val impatient = lock.with(LockOptions.defaults().withWaitTimeout(3.seconds))
+            val ends =
+                lock.withLock("a") {
+                    listOf(
+                        withContext(otherThreads) { runBlocking { impatient.ends("a") } },
+                        withContext(otherThreads) { impatient.ends("a") },
+                    )
+                }
+
+            assertThat(ends.first()).isInstanceOf(LockTimeoutException::class.java)
+            assertThat(ends.last()).isNull()
         }
 
     @Test
