@@ -1,10 +1,9 @@
 package io.github.reactivelock.simulation;
 
-import io.github.reactivelock.redis.RedisBackendOptions;
 import io.github.reactivelock.redis.RedisConnection;
 import io.github.reactivelock.redis.RedisListener;
-import io.github.reactivelock.redis.RedisLockBackend;
 import io.github.reactivelock.redis.RedisScript;
+import io.github.reactivelock.redis.SimulatedRedis;
 import io.github.reactivelock.spi.FencingTokens;
 import io.github.reactivelock.spi.QuorumNode;
 import io.github.reactivelock.spi.Signal;
@@ -18,6 +17,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /** A Redis server: the script and the backend are the library's own, the server is in memory. */
 final class LuaSite implements Site {
@@ -77,8 +78,8 @@ final class LuaSite implements Site {
     }
 
     @Override
-    public QuorumNode connect(String client, BooleanSupplier hears, Consumer<Signal> pushes) {
-        Backend backend = new Backend(new Connection(hears));
+    public QuorumNode connect(String client, Scheduler timer, BooleanSupplier hears, Consumer<Signal> pushes) {
+        QuorumNode backend = new SimulatedRedis(new Connection(hears), timer);
         backend.signals()
                 .filter(signal -> !(signal instanceof Signal.Reconnected))
                 .subscribe(pushes, failure -> {});
@@ -134,8 +135,9 @@ final class LuaSite implements Site {
 
     @Override
     public LockInfo inspect(String key) {
-        return Objects.requireNonNull(
-                new Backend(new Connection(() -> false)).inspect(key).block());
+        return Objects.requireNonNull(new SimulatedRedis(new Connection(() -> false), Schedulers.immediate())
+                .inspect(key)
+                .block());
     }
 
     @Override
@@ -146,12 +148,6 @@ final class LuaSite implements Site {
     @Override
     public void close() {
         redis.close();
-    }
-
-    private static final class Backend extends RedisLockBackend {
-        Backend(RedisConnection connection) {
-            super(connection, RedisBackendOptions.defaults());
-        }
     }
 
     private final class Connection implements RedisConnection {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * The in-process store as a server. It can only lose all or nothing. Its tokens are made to begin at the time, as
@@ -63,7 +64,7 @@ final class MemorySite implements Site {
     }
 
     @Override
-    public QuorumNode connect(String client, BooleanSupplier hears, Consumer<Signal> pushes) {
+    public QuorumNode connect(String client, Scheduler timer, BooleanSupplier hears, Consumer<Signal> pushes) {
         InMemoryLockBackend connection = store.connect();
         connection
                 .signals()

@@ -123,7 +123,7 @@ final class Run {
                 + 6 * plan.longestLease().toNanos()
                 + 10 * SECOND); // what was late arrives, and what it began ends
         for (Site site : sites) {
-            QuorumNode visitor = site.connect("visitor", () -> true, push -> {});
+            QuorumNode visitor = site.connect("visitor", operator.threads, () -> true, push -> {});
             for (int i = 0; i < plan.keys(); i++) {
                 Claim claim = new Claim("lock-" + i, "visitor." + i, "visitor", Duration.ofSeconds(1), Claim.Mode.TRY);
                 String answer = "" + visitor.claim(claim).block();

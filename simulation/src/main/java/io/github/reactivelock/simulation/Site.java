@@ -6,6 +6,7 @@ import io.github.reactivelock.state.LockInfo;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import reactor.core.scheduler.Scheduler;
 
 /** A server with a store, whose clock is the world's unless it jumps. */
 interface Site {
@@ -13,10 +14,11 @@ interface Site {
     /**
      * A client's way in, which lasts until the store is lost.
      *
+     * @param timer of that client's machine
      * @param hears whether its connection for pushes is there, as far as the server knows
      * @param pushes takes what is pushed, but for confirmations
      */
-    QuorumNode connect(String client, BooleanSupplier hears, Consumer<Signal> pushes);
+    QuorumNode connect(String client, Scheduler timer, BooleanSupplier hears, Consumer<Signal> pushes);
 
     /** The store is another one from now on: everything it knew is gone, or what it learned of late. */
     void lose(Duration late);

@@ -81,7 +81,7 @@ final class Wire implements QuorumNode {
         QuorumNode known = store;
         if (known == null || generation != site.generation()) {
             generation = site.generation();
-            known = site.connect(machine.name, () -> listening && !closed, this::push);
+            known = site.connect(machine.name, machine.scheduler(), () -> listening && !closed, this::push);
             store = known;
         }
         return known;
