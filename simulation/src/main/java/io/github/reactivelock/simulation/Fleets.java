@@ -29,6 +29,9 @@ final class Fleets {
     private static final int PERMITS = 9;
     private static final int RIVALS = 1;
     private static final int KEEPS = 12;
+    private static final int PAUSES_VOTERS = 36;
+    private static final List<Integer> LATE_VOTES = List.of(22, 32, 38);
+    private static final int STANDS_STILL = 34;
     /** Readers and writers, or flows that want permits, in turn, at a store that is the script. */
     private static final int SCRIPT = 29;
 
@@ -70,6 +73,17 @@ final class Fleets {
         return Math.floorMod(seed, KINDS) == FORCES_VOTES;
     }
 
+    /** Nodes number votes that no machine proposed a token for, and votes come and go. */
+    static boolean movesVotesWith(long seed) {
+        int kind = Math.floorMod(seed, KINDS);
+        return kind == PAUSES_VOTERS || LATE_VOTES.contains(kind);
+    }
+
+    /** Many holds end at their longest, while threads of their process stand still. */
+    static boolean endsHoldsEarlyWith(long seed) {
+        return Math.floorMod(seed, KINDS) == STANDS_STILL;
+    }
+
     static boolean rivalsWith(long seed) {
         return Math.floorMod(seed, KINDS) == RIVALS;
     }
@@ -97,7 +111,8 @@ final class Fleets {
         return switch (Math.floorMod(usual.seed(), KINDS)) {
             case 0, 3, 8, 35, ASKS -> usual;
             case 15, 21 -> fleets.withHoldsThatLast();
-            case SCRIPT -> onTheScript(withPermits(usual));
+            case SCRIPT ->
+                onTheScript(withPermits(hasHoldsThatLast(usual.seed()) ? fleets.withHoldsThatLast() : usual));
             case SCRIPT_HOLDS -> fleets.withRenewalsOfAnotherTime();
             case SCRIPT_SHARES -> onTheScript(withPermits(Swarm.of(usual)));
             case 5, 25 -> fleets.withShortCuts();
@@ -107,6 +122,8 @@ final class Fleets {
             case 33 -> fleets.withHoldsCutOff();
             case ELECTS -> fleets.withElections();
             case FORCES_VOTES -> fleets.withVotesForced();
+            case PAUSES_VOTERS, 22, 32, 38 -> fleets.withVotesMoved();
+            case STANDS_STILL -> fleets.withThreadsThatStandStill();
             case RIVALS -> fleets.withRivals();
             case KEEPS -> fleets.withLocksKept();
             case PERMITS -> withPermits(fleets.thatWantsPermits());
@@ -157,9 +174,13 @@ final class Fleets {
                 List.copyOf(faults));
     }
 
+    private static boolean hasHoldsThatLast(long seed) {
+        return Math.floorMod(seed, 2 * KINDS) == SCRIPT + KINDS;
+    }
+
     /**
      * Few machines for a short time, because the script takes ten times as long to simulate as the store in the
-     * process. In half of the seeds its memory is full once.
+     * process. In half of the seeds its memory is full once, and in all whose holds outlast that.
      */
     private static Plan onTheScript(Plan plan) {
         Duration busy = Duration.ofSeconds(10);
@@ -168,7 +189,8 @@ final class Fleets {
                 .filter(fault -> fault.at().compareTo(busy) < 0 && fault.machine() < machines)
                 .collect(Collectors.toCollection(ArrayList::new));
         SplittableRandom random = new SplittableRandom(plan.seed());
-        if (random.nextBoolean()) { // for so long that a hold which is not renewed meanwhile is lost
+        if (random.nextBoolean()
+                || hasHoldsThatLast(plan.seed())) { // for so long that a hold which is not renewed meanwhile is lost
             Duration at = Duration.ofNanos(random.nextLong(busy.toNanos()));
             faults.add(new Fault(at, Kind.FULL, 0, 0, plan.lease(), Moment.ANY, null));
         }
@@ -304,6 +326,74 @@ final class Fleets {
                 20 * MILLI,
                 SHORT,
                 Plan.patience(lease).multipliedBy(5),
+                List.copyOf(faults));
+    }
+
+    /**
+     * Votes of a quorum change while their claim does not know it. In some fleets a process is paused for longer than a
+     * lease when it has votes, and what was on its way arrives behind what it asks next. In the others votes are so
+     * late that a claim is out of patience and asks again, and then its way to a node breaks.
+     */
+    private Plan withVotesMoved() {
+        Duration lease = Duration.ofMillis(600);
+        boolean pauses = Math.floorMod(usual.seed(), KINDS) == PAUSES_VOTERS;
+        List<Kind> kinds = pauses
+                ? List.of(Kind.PAUSE, Kind.SUSPEND, Kind.SILENCE, Kind.CUT)
+                : List.of(Kind.LATE_GRANT, Kind.LATE_GRANT, Kind.CUT_PUSHES, Kind.FORCE);
+        List<Fault> faults = new ArrayList<>();
+        for (int i = (pauses ? 40 : 80) << random.nextInt(2); i > 0; i--) {
+            Duration at = Duration.ofNanos(random.nextLong(SHORT.toNanos()));
+            Kind kind = kinds.get(random.nextInt(kinds.size()));
+            Moment aim = pauses && random.nextBoolean() ? Moment.RELEASE : Moment.GRANT;
+            Fault then = on(share(lease, 0.3, 0.65), Kind.CUT, share(lease, 0, 0.1), Moment.ANY, null);
+            faults.add(on(at, kind, share(lease, 0, pauses ? 2.5 : 0.25), aim, pauses ? null : then));
+        }
+        faults.sort(Comparator.comparing(Fault::at));
+        Manner manner = Manner.steady(
+                        lease.toNanos() / (40L << random.nextInt(5)),
+                        pauses && random.nextBoolean(),
+                        random.nextBoolean() ? Order.KEPT : Order.OF_QUESTIONS)
+                .dawdling(pauses ? 0.1 + 0.2 * random.nextInt(3) : 0.5, lease.toNanos() / 4);
+        return new Plan(
+                usual.seed(),
+                Plan.Store.QUORUM,
+                3,
+                pauses ? 2 + random.nextInt(2) : 3,
+                1 + random.nextInt(3),
+                1,
+                lease,
+                random.nextBoolean() ? manner : manner.overtaking(),
+                pauses ? 20 * MILLI : lease.toNanos() / 2,
+                SHORT,
+                Plan.patience(lease).multipliedBy(5),
+                List.copyOf(faults));
+    }
+
+    /**
+     * One thread of a process stands still inside the events of the lock, and meanwhile a hold comes to its end twice:
+     * its time is over, or an operator ends it, and its flow gives it back.
+     */
+    private Plan withThreadsThatStandStill() {
+        Duration lease = Duration.ofMillis(random.nextBoolean() ? 600 : 2_000);
+        List<Fault> faults = new ArrayList<>();
+        for (int i = 50 * random.nextInt(3); i > 0; i--) {
+            Duration at = Duration.ofNanos(random.nextLong(SHORT.toNanos()));
+            faults.add(on(at, Kind.FORCE, Duration.ZERO, random.nextBoolean() ? Moment.ANY : Moment.RENEWAL, null));
+        }
+        faults.sort(Comparator.comparing(Fault::at));
+        return new Plan(
+                usual.seed(),
+                Plan.Store.MEMORY,
+                1,
+                2,
+                4 + random.nextInt(4),
+                1,
+                lease,
+                Manner.steady(latency(), random.nextBoolean(), Order.KEPT)
+                        .standingStill(List.of(0.02, 0.05, 0.1).get(random.nextInt(3))),
+                lease.toNanos() / 2,
+                SHORT,
+                Plan.patience(lease),
                 List.copyOf(faults));
     }
 

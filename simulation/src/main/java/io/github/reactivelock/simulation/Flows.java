@@ -131,7 +131,7 @@ final class Flows {
         if (world.chance(0.2) && !plan.manner().immediate()) {
             chosen = chosen.withWaitTimeout(time(3 * plan.lease().toNanos()));
         }
-        if (world.chance(0.1)) {
+        if (world.chance(plan.endsHoldsEarly() ? 0.6 : 0.1)) {
             chosen = chosen.withMaxHold(time(2 * plan.lease().toNanos()).plusMillis(100));
         }
         chosen = world.chance(0.2) ? chosen.withReleaseInBackground() : chosen;

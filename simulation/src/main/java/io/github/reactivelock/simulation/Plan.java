@@ -155,6 +155,11 @@ record Plan(
         return Math.floorMod(seed, 7) == 3 && !store.isQuorum() && !elects();
     }
 
+    /** Most holds may last for so long only. */
+    boolean endsHoldsEarly() {
+        return Fleets.endsHoldsEarlyWith(seed);
+    }
+
     /** Flows ask whether they are still the holders. */
     boolean asksWhoIsCurrent() {
         return Fleets.asksWith(seed);
@@ -175,7 +180,7 @@ record Plan(
     }
 
     private int proposals() {
-        return Fleets.forcesVotesWith(seed) ? 1 : Math.floorMod(seed / 40, 4);
+        return Fleets.forcesVotesWith(seed) ? 1 : Fleets.movesVotesWith(seed) ? 2 : Math.floorMod(seed / 40, 4);
     }
 
     /** No two nodes number alike by themselves, so that tokens that were not proposed are written back. */
