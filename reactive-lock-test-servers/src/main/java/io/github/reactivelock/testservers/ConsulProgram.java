@@ -27,10 +27,13 @@ enum ConsulProgram {
         }
 
         @Override
-        Running start(Path directory, int port, List<String> options) {
+        Running start(Path directory, int port, List<String> before, List<String> options) {
+            if (!before.isEmpty()) {
+                throw new IllegalStateException("a container is started by no other program");
+            }
             // Later versions listen on one more port of their own accord.
             return ServerContainer.startOnHost(
-                    IMAGE, directory, command("consul", options, List.of("-grpc-tls-port=-1")));
+                    IMAGE, directory, command(before, "consul", options, List.of("-grpc-tls-port=-1")));
         }
     },
     PATH {
@@ -40,8 +43,8 @@ enum ConsulProgram {
         }
 
         @Override
-        Running start(Path directory, int port, List<String> options) {
-            return ServerProcess.start("consul", directory, port, command("consul", options, List.of()));
+        Running start(Path directory, int port, List<String> before, List<String> options) {
+            return ServerProcess.start("consul", directory, port, command(before, "consul", options, List.of()));
         }
     },
     UNPACKED {
@@ -51,9 +54,9 @@ enum ConsulProgram {
         }
 
         @Override
-        Running start(Path directory, int port, List<String> options) {
+        Running start(Path directory, int port, List<String> before, List<String> options) {
             return ServerProcess.start(
-                    "consul", directory, port, command(Unpacked.PROGRAM.toString(), options, List.of()));
+                    "consul", directory, port, command(before, Unpacked.PROGRAM.toString(), options, List.of()));
         }
     };
 
@@ -97,7 +100,8 @@ enum ConsulProgram {
     /** Its name and version. */
     abstract String version();
 
-    abstract Running start(Path directory, int port, List<String> options);
+    /** @param before the words of a program that becomes Consul */
+    abstract Running start(Path directory, int port, List<String> before, List<String> options);
 
     private static boolean isOnPath() {
         return ServerProcess.onPath("consul").isPresent();
@@ -140,8 +144,8 @@ enum ConsulProgram {
         return program;
     }
 
-    private static List<String> command(String program, List<String> options, List<String> more) {
-        return Stream.of(List.of(program, "agent"), options, more)
+    private static List<String> command(List<String> before, String program, List<String> options, List<String> more) {
+        return Stream.of(before, List.of(program, "agent"), options, more)
                 .flatMap(List::stream)
                 .toList();
     }

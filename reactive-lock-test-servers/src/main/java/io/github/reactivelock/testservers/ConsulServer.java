@@ -2,10 +2,13 @@ package io.github.reactivelock.testservers;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -29,13 +32,83 @@ public final class ConsulServer extends TestServer {
     private final int serfPort = Loopback.freePort();
     private final int members;
     private final List<String> config;
+    /** What makes a disk of the folder of its data, for this process and its children alone; or nothing. */
+    private final List<String> disk;
+
     private List<ConsulServer> cluster = List.of();
 
     private ConsulServer(String name, int members, List<String> config) {
+        this(name, members, config, false);
+    }
+
+    private ConsulServer(String name, int members, List<String> config, boolean onSmallDisk) {
         super(Scratch.directory("consul"));
         this.name = name;
         this.members = members;
         this.config = config;
+        this.disk = onSmallDisk
+                ? List.of(
+                        "unshare",
+                        "-rm",
+                        "sh",
+                        "-c",
+                        "echo $$ > pid && mkdir $0 && mount -t tmpfs -o size=3m tmpfs $0 && exec \"$@\"",
+                        directory + "/data")
+                : List.of();
+    }
+
+    /**
+     * Whether a server can have a disk of its own: not in a container, nor where a process may not have mounts of its
+     * own.
+     *
+     * @return whether {@link #startOnSmallDisk()} starts one
+     */
+    public static boolean canHaveSmallDisk() {
+        try {
+            return ConsulProgram.found() != ConsulProgram.DOCKER
+                    && new ProcessBuilder("unshare", "-rm", "true").start().waitFor() == 0;
+        } catch (IOException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /**
+     * Starts a server that is a cluster of its own, with three megabytes for its data. It cannot be started again.
+     *
+     * @return a server that takes sessions
+     */
+    public static ConsulServer startOnSmallDisk() {
+        return started(List.of(new ConsulServer("alone", 1, List.of(), true))).get(0);
+    }
+
+    /** Leaves no room on its small disk. */
+    public void fillDisk() {
+        byte[] page = new byte[4096];
+        try (OutputStream file = Files.newOutputStream(filler())) {
+            while (true) {
+                file.write(page);
+            }
+        } catch (IOException full) {
+            // As it should be.
+        }
+    }
+
+    /** Leaves room again. */
+    public void makeRoom() {
+        try {
+            Files.delete(filler());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Its disk is seen through its process only. */
+    private Path filler() throws IOException {
+        String process = Files.readString(directory.resolve("pid")).strip();
+        return Path.of("/proc", process, "root" + directory, "data", "filler");
     }
 
     /**
@@ -177,7 +250,7 @@ public final class ConsulServer extends TestServer {
                 .filter(member -> member != this)
                 .forEach(member -> options.add("-retry-join=127.0.0.1:" + member.serfPort));
         options.addAll(config);
-        running = ConsulProgram.found().start(directory, port, options);
+        running = ConsulProgram.found().start(directory, port, disk, options);
     }
 
     private void awaitReady() {
