@@ -76,7 +76,7 @@ class AgentTest {
 
     @Test
     void flowsAndClientKeepTheirTracesOnPostgres() throws IOException, InterruptedException {
-        try (PostgresServer server = PostgresServer.start()) {
+        try (PostgresServer server = PostgresServer.start("-c", "max_connections=300")) {
             assertThat(commandsInTheFirstTrace(server.url())).isLessThan(COMMANDS_OF_A_LOCK);
         }
     }

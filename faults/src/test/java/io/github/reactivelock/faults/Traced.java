@@ -12,8 +12,10 @@ import io.github.reactivelock.etcd.EtcdLockBackend;
 import io.github.reactivelock.lettuce.LettuceLockBackend;
 import io.github.reactivelock.memory.InMemoryLockBackend;
 import io.github.reactivelock.quorum.QuorumLockBackend;
+import io.github.reactivelock.r2dbc.AdvisoryLocks;
 import io.github.reactivelock.r2dbc.Once;
 import io.github.reactivelock.r2dbc.R2dbcBackendOptions;
+import io.github.reactivelock.r2dbc.R2dbcFencingGuard;
 import io.github.reactivelock.r2dbc.R2dbcLockBackend;
 import io.github.reactivelock.r2dbc.RowLocks;
 import io.github.reactivelock.spi.LockBackend;
@@ -168,13 +170,36 @@ final class Traced {
                 VertxLockClient.create(vertx, client(address, vertx, Schedulers.immediate()))));
         forms.addAll(onSchedulersOfTheUser(address, vertx));
         if (address.startsWith("r2dbc:")) {
-            RowLocks rows = RowLocks.using(ConnectionFactories.get(address), LIMIT, PATIENT);
-            Once once = Once.using(ConnectionFactories.get(address), PATIENT);
-            AtomicInteger keys = new AtomicInteger();
-            forms.add(look -> rows.withRowLock("row", connection -> seenBy(look, work(look))));
-            forms.add(look -> once.run("once" + keys.incrementAndGet(), LIMIT, work(look)));
+            forms.addAll(ofSql(address));
+        }
+        if (address.startsWith("r2dbc:postgresql:")) {
+            forms.addAll(ofAdvisoryLocks(address));
         }
         return forms;
+    }
+
+    private static List<Form> ofSql(String address) {
+        RowLocks rows = RowLocks.using(ConnectionFactories.get(address), LIMIT, PATIENT);
+        Once once = Once.using(ConnectionFactories.get(address), PATIENT);
+        R2dbcFencingGuard guard = R2dbcLockBackend.connect(ConnectionFactories.get(address), PATIENT)
+                .fencingGuard();
+        AtomicInteger keys = new AtomicInteger();
+        AtomicInteger tokens = new AtomicInteger();
+        return List.of(
+                look -> rows.withRowLock("row", connection -> seenBy(look, work(look))),
+                look -> once.run("once" + keys.incrementAndGet(), LIMIT, work(look)),
+                look -> guard.write("resource " + tokens.incrementAndGet(), 1, connection -> seenBy(look, work(look))),
+                look -> guard.writeShared("shared", 1, connection -> seenBy(look, work(look))));
+    }
+
+    /** Each has a lock of its own: none waits for another, and who finds it taken has no work to look from. */
+    private static List<Form> ofAdvisoryLocks(String address) {
+        AdvisoryLocks advisory = AdvisoryLocks.using(ConnectionFactories.get(address), PATIENT);
+        AtomicInteger keys = new AtomicInteger();
+        return List.of(
+                look -> advisory.tryWithLock(
+                        "advisory" + keys.incrementAndGet(), connection -> seenBy(look, work(look))),
+                look -> advisory.tryWithSessionLock("session" + keys.incrementAndGet(), work(look)));
     }
 
     private static List<Form> ofLocks(LockClient client, String address) {

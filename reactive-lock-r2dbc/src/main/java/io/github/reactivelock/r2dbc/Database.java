@@ -270,8 +270,8 @@ final class Database {
 
     /** A connection that comes after its command was given up, or its limit is over, goes back at once. */
     Mono<Connection> borrow(Borrowing.@Nullable Limit limit) {
-        Mono<Connection> opened = DriverThreads.offTimer(
-                sql.dialect.handedOver(DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create())))));
+        Mono<Connection> created = DriverThreads.subscribing(Mono.defer(() -> Mono.from(factory.create())));
+        Mono<Connection> opened = DriverThreads.offTimer(sql.dialect.openedForAll(created));
         return Borrowing.of(opened, pools, limit, lent);
     }
 

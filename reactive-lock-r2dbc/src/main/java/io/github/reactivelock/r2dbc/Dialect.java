@@ -151,8 +151,12 @@ enum Dialect {
         return this == H2 ? Carried.subscribedOn(DriverThreads.mayBlock(), work) : work;
     }
 
-    /** A pool hands over on the thread that gave the connection back, which may be the one its next user waits for. */
-    <T> Mono<T> handedOver(Mono<T> connection) {
-        return this == H2 ? connection.publishOn(DriverThreads.mayBlock()) : connection;
+    /**
+     * A driver may keep what the thread carries that opens a connection for as long as that lasts, and other flows use
+     * it next. A pool hands over on the thread that gave the connection back, which in H2 may be the one its next user
+     * waits for.
+     */
+    <T> Mono<T> openedForAll(Mono<T> connection) {
+        return this == H2 ? connection.publishOn(DriverThreads.mayBlock()) : Carried.byNobody(connection);
     }
 }
