@@ -391,11 +391,14 @@ class GivenBackTest extends EachDatabase {
         for (int i = 0; i < 10; i++) {
             Open open = new Open(database.factory(), new AtomicInteger());
             R2dbcLockBackend backend = R2dbcLockBackend.connect(open, Databases.PATIENT);
-            Disposable watch = backend.events("k").subscribe(event -> {}, error -> {});
+            AtomicBoolean looked = new AtomicBoolean();
+            Disposable watch = backend.events("k").subscribe(event -> looked.set(true), error -> {});
             assertThat(backend.inspect("k").block(Databases.LIMIT)).isNotNull();
-            // Who opens a connection then is not waited for, and it may come later.
+            // A connection that is just being opened is not waited for, and it may come later.
             Databases.until(
-                    "it listens", () -> backend.isPushed() || database.url().startsWith("r2dbc:h2:"));
+                    "it listens, and has looked",
+                    () -> looked.get()
+                            && (backend.isPushed() || database.url().startsWith("r2dbc:h2:")));
 
             watch.dispose();
             backend.close().block(Databases.LIMIT);
