@@ -41,7 +41,7 @@ final class HoldRaces {
         }
 
         @Actor
-        public void leave() {
+        public void giveBack() {
             outer.giveBack();
         }
 
@@ -81,8 +81,8 @@ final class HoldRaces {
         }
 
         @Actor
-        public void leave() {
-            handle.leave(failure -> released += failure == null ? 1 : 2);
+        public void giveBack() {
+            handle.giveBack(failure -> released += failure == null ? 1 : 2);
         }
 
         @Actor

@@ -76,7 +76,7 @@ final class RaceStage implements LockBackend, Scheduler {
     }
 
     static void lose(Hold hold) {
-        HoldInside.end(hold, LossReason.HELD_TOO_LONG);
+        HoldInside.lose(hold, LossReason.HELD_TOO_LONG);
     }
 
     /** Which grant a token is of, from 1. */

@@ -9,8 +9,8 @@ public final class HoldInside {
 
     private HoldInside() {}
 
-    /** Ends it within its lease. */
-    public static void end(Hold hold, LossReason reason) {
-        hold.end(reason);
+    /** It is lost within its lease. */
+    public static void lose(Hold hold, LossReason reason) {
+        hold.lose(reason);
     }
 }
