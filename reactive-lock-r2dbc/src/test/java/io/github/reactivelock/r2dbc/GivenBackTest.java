@@ -397,8 +397,7 @@ class GivenBackTest extends EachDatabase {
             // A connection that is just being opened is not waited for, and it may come later.
             Databases.until(
                     "it listens, and has looked",
-                    () -> looked.get()
-                            && (backend.isPushed() || database.url().startsWith("r2dbc:h2:")));
+                    () -> looked.get() && (backend.isPushed() || database.url().startsWith("r2dbc:h2:")));
 
             watch.dispose();
             backend.close().block(Databases.LIMIT);
