@@ -689,12 +689,12 @@ local function answer(verb, k, at)
     call('HSET', WAITERS, my_id, lease .. ' ' .. deadline .. ' ' .. who .. share)
     outlast(QUEUE, WAITERS, lease)
     local behind = last and (last[2] and tonumber(last[2]) > 0 and last[1] or id)
-    local passed_over = is_deaf(string.match(who, '^%S+'), deadline)
-    return nil, left, added == 1 and units == WHOLE and behind or nil, passed_over, true
+    local unheard = is_deaf(string.match(who, '^%S+'), deadline)
+    return nil, left, added == 1 and units == WHOLE and behind or nil, unheard, true
   end
 
   if verb == 'claim' or verb == 'await' or verb == 'try' then
-    local granted, left, before, passed_over, queued = claim(verb ~= 'try')
+    local granted, left, before, unheard, queued = claim(verb ~= 'try')
     if used and used ~= marked then
       mark(OWNER, used, token, last_end, now_ms)
     end
@@ -702,7 +702,7 @@ local function answer(verb, k, at)
       return granted or undecided and -1 or 0
     end
     known = known > 0 and known or now - 1 -- later grants have higher tokens
-    return granted or { 0, left, known, before or passed_over and '' or nil, passed_over and 1 or nil }
+    return granted or { 0, left, known, before or unheard and '' or nil, unheard and 1 or nil }
   end
 
   -- For a quorum, with a place in the queue that is given, so that all servers agree on the order.
